@@ -1,0 +1,96 @@
+"""A graph and a recording told in words, in the order of the backward pass; the text that stands
+beside each picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from .data import Graph, Node, Result, SavedTensor
+from .values import show
+
+_LONGEST, _FIRST, _LAST = 60, 40, 10
+Item = TypeVar("Item")
+
+
+def graph_text(graph: Graph) -> str:
+    """One line a node: what it is, what it knows, and where it sends gradients."""
+    roots = ", ".join(map(graph.name_of, graph.roots))
+    head = f"Graph of {roots}: {_count(len(graph), 'node')}, {_count(len(graph.edges), 'edge')}"
+    lines = shortened(graph.nodes, lambda node: _node_line(graph, node), "nodes")
+    missing = [f"  {name} is not in this graph: {reason}" for name, reason in graph.absent]
+    return "\n".join([head, *lines, *missing])
+
+
+def shortened(items: Sequence[Item], line: Callable[[Item], str], what: str) -> list[str]:
+    """A line for each item, and of a long list the beginning, the end and what is left out."""
+    if len(items) <= _LONGEST:
+        return list(map(line, items))
+    hidden = len(items) - _FIRST - _LAST
+    middle = f"  ... {hidden} more {what} ..."
+    return [*map(line, items[:_FIRST]), middle, *map(line, items[-_LAST:])]
+
+
+def _node_line(graph: Graph, node: Node) -> str:
+    parts = [_leaf_text(node.results[0])] if node.kind == "leaf" else _operation_parts(graph, node)
+    return f"  {node.label}: " + "; ".join(parts)
+
+
+def _leaf_text(leaf: Result) -> str:
+    grad = "not computed yet" if leaf.grad is None else str(leaf.grad)
+    return f"leaf {_known(leaf)}; grad {grad}"
+
+
+def _operation_parts(graph: Graph, node: Node) -> list[str]:
+    parts = [f"gives {_result_text(result)}" for result in node.results]
+    if node.settings:
+        parts.append(", ".join(f"{name} {_setting(value)}" for name, value in node.settings))
+    saved = [tensor for tensor in node.saved if tensor.state != "empty"]
+    parts += [f"{_STATES[tensor.state]} {_saved_text(graph, tensor)}" for tensor in saved]
+    if edges := graph.edges_from(node.number):
+        parts.append("sends to " + ", ".join(graph.name_of(edge.place) for edge in edges))
+    return [*parts, node.note] if node.note else parts
+
+
+_STATES = {
+    "saved": "saved",
+    "kept": "keeps",
+    "freed": "freed",
+    "changed": "saved, then changed in place:",
+    "packed": "packed",
+    "not read": "saved, not read:",
+}
+
+
+def _result_text(result: Result) -> str:
+    return f"{result.name} {_known(result)}" if result.name else _known(result)
+
+
+def _known(result: Result) -> str:
+    if result.shape is None:
+        return "something that is no plain tensor"
+    kind = "" if result.dtype == "float32" and not result.shape else f"{result.dtype} "
+    shape = list(result.shape) if result.shape else ""
+    if result.value is None:
+        return f"{result.dtype} {shape or 'scalar'}"
+    return f"{kind}{shape}".strip() + ("" if not (kind or shape) else " ") + f"= {show(result.value)}"
+
+
+def _saved_text(graph: Graph, tensor: SavedTensor) -> str:
+    source = tensor.variable
+    if source is None and tensor.result is not None:
+        source = f"result of {graph.name_of(tensor.result)}"
+    text = f"{tensor.name} ({source})" if source else tensor.name
+    if tensor.value is not None:
+        return f"{text} = {show(tensor.value)}"
+    return f"{text} {tensor.dtype} {list(tensor.shape)}" if tensor.shape is not None else text
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_setting, value)) + "]"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
