@@ -60,20 +60,22 @@ def read_settings(node: LiveNode) -> tuple[tuple[str, Setting], ...]:
 
 
 def is_freed(node: LiveNode) -> bool:
-    """Whether a backward pass has freed what `node` saved; meaningful for nodes that did save."""
+    """Whether a backward pass that ran `node` has freed what it saved."""
     if is_custom(node):
         return _raises(partial(getattr, node, "_raw_saved_tensors"))
-    for name in _names(type(node))[0]:
-        if _raises(partial(getattr, node, _RAW + name)):
-            return True
+    if not _CAN_SEE_HOOKS:  # cannot be asked; the engine frees every node that it has run
+        return True
+    return any(map(partial(_is_freed, node), _names(type(node))[0]))
+
+
+def _is_freed(node: LiveNode, name: str) -> bool:
+    try:
         raw = getattr(node, _RAW + name)
-        if not _CAN_SEE_HOOKS or (isinstance(raw, RawSavedTensor) and raw.unpack_hook is not None):
-            return False
-        if _raises(partial(getattr, node, _SAVED + name)):
-            return not isinstance(raw, RawSavedTensor) or raw.data is None
-        if getattr(node, _SAVED + name) is not None:
-            return False
-    return False
+    except RuntimeError:  # a freed list
+        return True
+    if not isinstance(raw, RawSavedTensor) or raw.data is not None:
+        return False
+    return _raises(partial(getattr, node, _SAVED + name))
 
 
 @cache

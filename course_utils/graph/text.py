@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from .data import Graph, Node, Result, SavedTensor
-from .values import show
+from .data import Graph, Node, Place, Result, SavedTensor
+from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
+from .recording import Recording
+from .values import Snapshot, show
 
 _LONGEST, _FIRST, _LAST = 60, 40, 10
 Item = TypeVar("Item")
@@ -20,6 +22,81 @@ def graph_text(graph: Graph) -> str:
     lines = shortened(graph.nodes, lambda node: _node_line(graph, node), "nodes")
     missing = [f"  {name} is not in this graph: {reason}" for name, reason in graph.absent]
     return "\n".join([head, *lines, *missing])
+
+
+def recording_text(recording: Recording) -> str:
+    """One line an event, in the order in which they happened."""
+    graph = recording.graph
+    starts = [f"{graph.name_of(seed.place)} with {seed.gradient}" for seed in recording.seeds]
+    head = f"Backward pass from {' and '.join(starts)}: {_count(len(recording), 'event')}"
+    numbered = list(enumerate(recording.events, 1))
+    width = len(str(len(numbered)))
+    lines = shortened(
+        numbered, lambda item: f"  {item[0]:{width}}  {event_text(graph, item[1])}", "events"
+    )
+    ended = [f"  ended by an error: {recording.error}"] if recording.error else []
+    return "\n".join([head, *lines, *ended])
+
+
+def event_text(graph: Graph, event: Event) -> str:
+    """What happens, in one line."""
+    return _TELL[type(event)](graph, event)
+
+
+def _entered(graph: Graph, event: Entered) -> str:
+    within = "" if event.within is None else f", inside {graph.nodes[event.within].label}"
+    received = ", ".join(map(_gradient, event.incoming))
+    return f"{graph.nodes[event.node].label} receives {received}{within}"
+
+
+def _sent(graph: Graph, event: Sent) -> str:
+    message = event.message
+    source, target = graph.nodes[message.source].label, graph.name_of(message.edge.place)
+    if message.gradient is None:
+        return f"{source} sends nothing to {target}" + ("" if message.needed else ", not asked for")
+    text = f"{source} sends {message.gradient} to {target}"
+    return text if event.count == 1 else f"{text}, where the sum is now {event.waiting}"
+
+
+def _changed(graph: Graph, event: ChangedByHook) -> str:
+    where = {
+        "incoming": f"the gradient of {graph.name_of(Place(event.node, event.index))}",
+        "outgoing": f"what {graph.nodes[event.node].label} sends for input {event.index}",
+        ".grad": f"{graph.nodes[event.node].label}.grad",
+    }[event.side]
+    return (
+        f"{event.hook} changes {where} from {_gradient(event.before)} to {_gradient(event.after)}"
+    )
+
+
+def _accumulated(graph: Graph, event: Accumulated) -> str:
+    grad = f"{graph.name_of(event.place)}.grad"
+    if event.before is None:
+        return f"{grad} is now {_gradient(event.after)}"
+    added = _gradient(event.gradient)
+    return f"{grad} goes from {event.before} to {_gradient(event.after)}, {added} added"
+
+
+def _returned(graph: Graph, event: Returned) -> str:
+    return f"the gradient of {graph.name_of(event.place)}, {_gradient(event.gradient)}, is returned"
+
+
+def _freed(graph: Graph, event: Freed) -> str:
+    return f"{graph.nodes[event.node].label} frees what it saved: {', '.join(event.saved)}"
+
+
+def _gradient(gradient: Snapshot | None) -> str:
+    return "nothing" if gradient is None else str(gradient)
+
+
+_TELL = {
+    Entered: _entered,
+    Sent: _sent,
+    ChangedByHook: _changed,
+    Accumulated: _accumulated,
+    Returned: _returned,
+    Freed: _freed,
+}
 
 
 def shortened(items: Sequence[Item], line: Callable[[Item], str], what: str) -> list[str]:
@@ -73,7 +150,9 @@ def _known(result: Result) -> str:
     shape = list(result.shape) if result.shape else ""
     if result.value is None:
         return f"{result.dtype} {shape or 'scalar'}"
-    return f"{kind}{shape}".strip() + ("" if not (kind or shape) else " ") + f"= {show(result.value)}"
+    return (
+        f"{kind}{shape}".strip() + ("" if not (kind or shape) else " ") + f"= {show(result.value)}"
+    )
 
 
 def _saved_text(graph: Graph, tensor: SavedTensor) -> str:

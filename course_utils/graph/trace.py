@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import Node as LiveNode
 
 from .data import Edge, Graph, Node, NodeKind, Place, Result, SavedTensor
+from .memory import no_collections
 from .names import Names, check_names, collect_names
 from .reasons import absent, require_graph
 from .saved import is_custom, read_saved, read_settings
@@ -76,7 +77,8 @@ def survey(
         require_graph(tensor, _name_for_errors(tensor, index, len(outputs), named, caller), call)
     if not outputs:
         raise TypeError(f"`{call}([])`: there is no tensor in this list. Pass at least one output.")
-    return _Surveyor(walk(outputs), named, caller).survey(outputs)
+    with no_collections():
+        return _Surveyor(walk(outputs), named, caller).survey(outputs)
 
 
 class _Surveyor:

@@ -10,6 +10,8 @@ from torch import Tensor
 from torch.autograd.graph import Node as LiveNode
 from torch.autograd.graph import get_gradient_edge
 
+from .memory import release_in_pieces
+
 LiveEdge = tuple[LiveNode, int]
 
 
@@ -33,13 +35,15 @@ def walk(outputs: list[Tensor]) -> Walk:
     following = _reachable(roots)
     sequence = {node: node._sequence_nr() for node in following}
     nodes = _engine_order(roots, following, sequence)
-    return Walk(
+    found = Walk(
         roots,
         nodes,
         {node: number for number, node in enumerate(nodes)},
         [following[node] for node in nodes],
         [sequence[node] for node in nodes],
     )
+    release_in_pieces(found.nodes, found.following)
+    return found
 
 
 def live_place(tensor: Tensor) -> LiveEdge:

@@ -1,0 +1,55 @@
+"""Finds the moments at which the engine set chosen gradients aside, which no hook can see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Union
+
+from .data import Place
+from .events import Accumulated, ChangedByHook, Entered, Event, Returned, Sent
+from .values import Snapshot, same
+
+Capture = Union[Accumulated, Returned]
+
+
+def with_captures(
+    events: list[Event], captures: Iterable[Capture], waiting: dict[Place, Snapshot | None]
+) -> list[Event]:
+    """The events with each capture in its place.
+
+    A gradient is set aside when it is complete: just before its node starts, or, if that node never
+    runs, when the last message to it has been sent. `waiting` is what was left there then; if the
+    capture differs, a hook on the tensor has changed it.
+    """
+    moments = _moments(events)
+    inserted: dict[int, list[Event]] = {}
+    for capture in captures:
+        here = inserted.setdefault(moments.get(capture.place, len(events)), [])
+        before = waiting.get(capture.place)
+        if capture.place in waiting and not same(before, capture.gradient):
+            place, after = capture.place, capture.gradient
+            here.append(
+                ChangedByHook(
+                    place.node, place.result, "incoming", before, after, "a hook on the tensor"
+                )
+            )
+        here.append(capture)
+    woven: list[Event] = []
+    for index in range(len(events) + 1):
+        woven += inserted.get(index, [])
+        woven += events[index : index + 1]
+    return woven
+
+
+def _moments(events: list[Event]) -> dict[Place, int]:
+    """For each place the index of the event before which its gradient is complete."""
+    moments: dict[Place, int] = {}
+    for index, event in enumerate(events):
+        if isinstance(event, Sent):
+            moments[event.message.edge.place] = index + 1
+        elif isinstance(event, ChangedByHook) and event.side == "incoming":
+            moments[Place(event.node, event.index)] = index + 1
+        elif isinstance(event, Entered) and event.within is None:
+            for result in range(len(event.incoming)):
+                moments[Place(event.node, result)] = index
+    return moments

@@ -1,0 +1,302 @@
+"""Listens to a running backward pass and writes down its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from .data import Edge, Place
+from .events import Accumulated, ChangedByHook, Entered, Event, Freed, GradientMessage, Seed, Sent
+from .hooks import Probes
+from .saved import is_freed
+from .trace import Survey
+from .values import Snapshot, same, snapshot
+from .walk import LiveEdge, live_place
+
+_UNSEEN_HOOK = "a hook on the tensor"
+_FREEABLE = ("saved", "packed", "not read")
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What has arrived at a place so far. `tensor` is there to add to and to compare with, where
+    the snapshot alone would not do; `version` tells if it was changed in place since."""
+
+    snapshot: Snapshot | None
+    tensor: Tensor | None
+    count: int = 1
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        if self.tensor is not None:
+            self.version = self.tensor._version
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether `tensor` surely has the values that arrived; False if it takes a closer look."""
+        held = self.tensor
+        if held is None or tensor.layout is not torch.strided or held.layout is not torch.strided:
+            return False
+        if held.data_ptr() == tensor.data_ptr() and held.stride() == tensor.stride():
+            return held.shape == tensor.shape and self.version == tensor._version
+        return held.dtype == tensor.dtype and torch.equal(held, tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The nodes born while one node computed: torch numbers them in the order of birth."""
+
+    node: int
+    first: int
+    after_last: int
+
+
+class Recorder:
+    """Writes events while the engine runs; `attach` it before the pass and `detach` it after."""
+
+    def __init__(
+        self, survey: Survey, *, create_graph: bool, frees: bool, wanted: set[Place], keep: int
+    ) -> None:
+        self.survey = survey
+        self.graph = survey.graph
+        self.create_graph = create_graph
+        self.frees = frees
+        self.keep = keep
+        self.events: list[Event] = []
+        self.seeds: list[Seed] = []
+        self.spans: list[Span] = []
+        self.contributions: dict[Place, list[LiveEdge]] = {}
+        """With `create_graph`: what the engine adds up at each place, as nodes of the new graph."""
+        self._edges = [[None] * len(following) for following in survey.walk.following]
+        self._expected: dict[Place, int] = {}
+        for edge in self.graph.edges:
+            self._edges[edge.source][edge.position] = edge
+            self._expected[edge.place] = self._expected.get(edge.place, 0) + 1
+        self._wanted = wanted
+        self._needed = self._nodes_needed()
+        self._waiting: dict[tuple[int, Place], _Waiting] = {}
+        self._open: list[int] = []
+        self._born_from: dict[int, int] = {}
+        self._outgoing: dict[int, list[Snapshot | None]] = {}
+        self._arrived: dict[int, tuple[Snapshot | None, ...]] = {}
+        self._grad_before: dict[int, Snapshot | None] = {}
+        self._landed: dict[int, Snapshot | None] = {}
+        self._retained = {
+            place: tensor
+            for place, tensor in survey.tensors.items()
+            if tensor.retains_grad and not tensor.is_leaf
+        }
+        self._probes = Probes()
+
+    def attach(self) -> None:
+        """Hangs probes on every node, and on tensors whose hooks could change a gradient."""
+        for place, tensor in self.survey.tensors.items():
+            if tensor._backward_hooks:
+                self._probes.add(tensor.register_hook, partial(self._tensor_hook, place))
+            if tensor.is_leaf and tensor._post_accumulate_grad_hooks:
+                register = tensor.register_post_accumulate_grad_hook
+                self._probes.add(register, partial(self._grad_hook, place.node))
+        for number, node in enumerate(self.survey.walk.nodes):
+            self._probes.add(node.register_prehook, partial(self._before_node, number))
+            self._probes.add(node.register_hook, partial(self._after_node, number))
+
+    def detach(self) -> None:
+        """Takes every probe off, and strikes out what was not freed after all."""
+        self._probes.remove()
+        nodes = self.survey.walk.nodes
+        self.events = [
+            event
+            for event in self.events
+            if not isinstance(event, Freed) or is_freed(nodes[event.node])
+        ]
+
+    def seed(self, place: Place, gradient: Tensor) -> None:
+        """Notes the gradient that the caller starts with at a root."""
+        seen = snapshot(gradient, self.keep)
+        self.seeds.append(Seed(place, seen))
+        self._expected[place] = self._expected.get(place, 0) + 1
+        self._add(0, place, gradient, seen)
+
+    def left_waiting(self) -> dict[Place, Snapshot | None]:
+        """What has arrived at places whose nodes did not run."""
+        return {
+            place: waiting.snapshot
+            for (depth, place), waiting in self._waiting.items()
+            if not depth
+        }
+
+    def arrived(self, place: Place) -> Snapshot | None:
+        """The complete gradient at a place, whether its node has run or not."""
+        incoming = self._arrived.get(place.node)
+        return self.left_waiting().get(place) if incoming is None else incoming[place.result]
+
+    def snapshot(self, tensor: Tensor | None) -> Snapshot | None:
+        """`tensor` as it is now; None stays None."""
+        return None if tensor is None else snapshot(tensor, self.keep)
+
+    # What the probes see, in the order in which torch calls them for one node.
+
+    def _tensor_hook(self, place: Place, hook: str | None, last: bool, seen: tuple) -> None:
+        self._compare(place, seen[0], hook or _UNSEEN_HOOK)
+
+    def _before_node(self, number: int, hook: str | None, last: bool, seen: tuple) -> None:
+        gradients = seen[0]
+        for result, gradient in enumerate(gradients):
+            self._compare(Place(number, result), gradient, hook or _UNSEEN_HOOK)
+        if last:
+            self._enter(number, len(gradients))
+
+    def _after_node(self, number: int, hook: str | None, last: bool, seen: tuple) -> None:
+        gradients = seen[0]
+        if hook is None:
+            if self.create_graph:
+                born = Span(number, self._born_from[number], torch._C._autograd._get_sequence_nr())
+                self.spans.append(born)
+            self._outgoing[number] = [self.snapshot(gradient) for gradient in gradients]
+        else:
+            self._compare_outgoing(number, gradients, hook)
+        if last:
+            self._leave(number, gradients)
+
+    def _grad_hook(self, number: int, hook: str | None, last: bool, seen: tuple) -> None:
+        grad = self.snapshot(seen[0].grad)
+        if hook is None:
+            self._land(number, grad)
+        elif not same(self._landed[number], grad):
+            before, self._landed[number] = self._landed[number], grad
+            self.events.append(ChangedByHook(number, 0, ".grad", before, grad, hook))
+
+    def _enter(self, number: int, results: int) -> None:
+        depth = len(self._open)
+        places = [Place(number, result) for result in range(results)]
+        arrived = [self._waiting.pop((depth, place), None) for place in places]
+        incoming = tuple(waiting.snapshot if waiting else None for waiting in arrived)
+        for place in places:
+            if place in self._retained:
+                self._retain(place, incoming[place.result])
+        self.events.append(Entered(number, incoming, self._open[-1] if self._open else None))
+        self._open.append(number)
+        self._arrived[number] = incoming
+        if self.graph.nodes[number].kind == "leaf":
+            self._grad_before[number] = self.snapshot(self._variable(number).grad)
+        if self.create_graph:
+            self._born_from[number] = torch._C._autograd._get_sequence_nr()
+
+    def _leave(self, number: int, gradients: tuple[Tensor | None, ...]) -> None:
+        while self._open.pop() != number:  # a node that raised inside a pass of its own stays open
+            continue
+        depth = len(self._open)
+        outgoing = self._outgoing.pop(number)
+        for edge, gradient, seen in zip(self._edges[number], gradients, outgoing, strict=False):
+            if edge is not None:
+                self._send(depth, edge, gradient, seen)
+        node = self.graph.nodes[number]
+        if node.kind == "leaf":
+            if number not in self._landed:
+                self._land(number, self.snapshot(self._variable(number).grad))
+            del self._landed[number]
+        elif self.frees:
+            held = tuple(saved.name for saved in node.saved if saved.state in _FREEABLE)
+            if held:
+                self.events.append(Freed(number, held))
+
+    def _send(self, depth: int, edge: Edge, gradient: Tensor | None, seen: Snapshot | None) -> None:
+        needed = self._needed[edge.target] or edge.place in self._wanted
+        waiting = self._add(depth, edge.place, gradient, seen)
+        message = GradientMessage(edge, seen, needed)
+        self.events.append(Sent(message, waiting.snapshot, waiting.count))
+
+    def _land(self, number: int, after: Snapshot | None) -> None:
+        before, gradient = self._grad_before[number], self._arrived[number][0]
+        self.events.append(Accumulated(Place(number, 0), gradient, before, after))
+        self._landed[number] = after
+
+    def _retain(self, place: Place, gradient: Snapshot | None) -> None:
+        result = self.graph.result(place)
+        after = self.snapshot(self._retained[place].grad)
+        self.events.append(Accumulated(place, gradient, result.grad if result else None, after))
+
+    # What waits at each place, and whether a hook has changed it.
+
+    def _add(
+        self, depth: int, place: Place, gradient: Tensor | None, seen: Snapshot | None
+    ) -> _Waiting:
+        if self.create_graph and gradient is not None:
+            edge = live_place(gradient) if gradient.requires_grad else (None, 0)
+            self.contributions.setdefault(place, []).append(edge)
+        waiting = self._waiting.get((depth, place))
+        if waiting is None:
+            waiting = _Waiting(seen, self._hold(place, gradient))
+        elif gradient is None:
+            waiting = _Waiting(waiting.snapshot, waiting.tensor, waiting.count + 1)
+        elif waiting.snapshot is None:
+            waiting = _Waiting(seen, self._hold(place, gradient), waiting.count + 1)
+        else:
+            total = _sum(waiting.tensor, gradient.detach())
+            waiting = _Waiting(self.snapshot(total), total, waiting.count + 1)
+        self._waiting[depth, place] = waiting
+        return waiting
+
+    def _hold(self, place: Place, gradient: Tensor | None) -> Tensor | None:
+        if gradient is None:
+            return None
+        if self._expected[place] > 1:
+            # a copy, because the engine may add the next message into this very tensor
+            return gradient.detach().clone()
+        return gradient.detach() if gradient.numel() > self.keep else None
+
+    def _compare(self, place: Place, gradient: Tensor | None, hook: str) -> None:
+        key = len(self._open), place
+        waiting = self._waiting.get(key)
+        if waiting is None:  # nothing arrived, or it came by a pass whose nodes are not ours
+            if gradient is not None:
+                self._waiting[key] = _Waiting(self.snapshot(gradient), None)
+            return
+        after = self._settle(waiting, gradient)
+        if after is not waiting.snapshot:
+            change = ChangedByHook(
+                place.node, place.result, "incoming", waiting.snapshot, after, hook
+            )
+            self.events.append(change)
+            tensor = None if gradient is None else gradient.detach()
+            self._waiting[key] = _Waiting(after, tensor, waiting.count)
+
+    def _settle(self, waiting: _Waiting, gradient: Tensor | None) -> Snapshot | None:
+        """`waiting.snapshot` itself if `gradient` holds the same values, else a new snapshot."""
+        if gradient is None or waiting.snapshot is None:
+            return self.snapshot(gradient)
+        if gradient.numel() > self.keep and waiting.holds(gradient.detach()):
+            return waiting.snapshot
+        seen = self.snapshot(gradient)
+        return waiting.snapshot if same(waiting.snapshot, seen) else seen
+
+    def _compare_outgoing(self, number: int, gradients: tuple, hook: str) -> None:
+        known = self._outgoing[number]
+        for position, gradient in enumerate(gradients):
+            before, after = known[position], self.snapshot(gradient)
+            if not same(before, after):
+                known[position] = after
+                self.events.append(ChangedByHook(number, position, "outgoing", before, after, hook))
+
+    def _nodes_needed(self) -> list[bool]:
+        """Which nodes run: all, unless gradients are wanted at certain places only."""
+        if not self._wanted:
+            return [True] * len(self.graph)
+        needed = [False] * len(self.graph)
+        for edge in reversed(self.graph.edges):  # sources in falling order, so targets are decided
+            if edge.place in self._wanted or needed[edge.target]:
+                needed[edge.source] = True
+        return needed
+
+    def _variable(self, number: int) -> Tensor:
+        return self.survey.tensors[Place(number, 0)]
+
+
+@torch.no_grad()
+def _sum(one: Tensor, other: Tensor) -> Tensor:
+    """As the engine adds: in the order of arrival, but dense before sparse."""
+    if one.is_sparse and not other.is_sparse:
+        return other + one
+    return one + other
