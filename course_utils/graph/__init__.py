@@ -12,9 +12,10 @@ from .events import (
     Seed,
     Sent,
 )
-from .reasons import NothingToTrace
+from .reasons import NoGraphError
 from .record import record
 from .recording import Origin, Recording, SecondOrder
+from .replay import Replay, State, replay
 from .trace import trace
 from .values import Snapshot, Statistics, Unreadable
 
@@ -27,11 +28,12 @@ __all__ = [
     "Freed",
     "GradientMessage",
     "Graph",
+    "NoGraphError",
     "Node",
-    "NothingToTrace",
     "Origin",
     "Place",
     "Recording",
+    "Replay",
     "Result",
     "Returned",
     "SavedTensor",
@@ -39,8 +41,10 @@ __all__ = [
     "Seed",
     "Sent",
     "Snapshot",
+    "State",
     "Statistics",
     "Unreadable",
     "record",
+    "replay",
     "trace",
 ]

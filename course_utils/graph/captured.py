@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Union
 
 from .data import Place
 from .events import Accumulated, ChangedByHook, Entered, Event, Returned, Sent
 from .values import Snapshot, same
 
-Capture = Union[Accumulated, Returned]
+Capture = Accumulated | Returned
 
 
 def with_captures(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, Union
+from typing import Literal, NamedTuple
 
 from .values import PlainValue, Snapshot
 
 NodeKind = Literal["operation", "leaf", "custom", "opaque", "error"]
 SavedState = Literal["saved", "freed", "changed", "kept", "packed", "empty", "not read"]
-Setting = Union[bool, int, float, complex, str, None, tuple]
+Setting = bool | int | float | complex | str | None | tuple
 
 
 class Place(NamedTuple):

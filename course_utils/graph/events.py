@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal
 
 from .data import Edge, Place
 from .values import PlainValue, Snapshot
@@ -117,4 +117,4 @@ class Freed:
     saved: tuple[str, ...]
 
 
-Event = Union[Entered, Sent, ChangedByHook, Accumulated, Returned, Freed]
+Event = Entered | Sent | ChangedByHook | Accumulated | Returned | Freed

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-class NothingToTrace(ValueError):
+class NoGraphError(ValueError):
     """There is no graph behind this tensor; the message says why and what to do."""
 
 
@@ -15,7 +15,7 @@ def require_graph(output: object, name: str, call: str) -> None:
     if not isinstance(output, Tensor):
         raise TypeError(f"`{call}({name})`: {_not_a_tensor(output)}")
     if not output.requires_grad:
-        raise NothingToTrace(f"`{call}({name})`: {_no_gradient(output, name)}")
+        raise NoGraphError(f"`{call}({name})`: {_no_gradient(output, name)}")
 
 
 def absent(tensor: Tensor) -> str:

@@ -127,13 +127,14 @@ def _run(backward: _Backward, found: Survey, keep: int) -> Recorder:
             recorder.seed(place, seed)
     before = [_grad(tensor, keep) for tensor in backward.chosen]
     try:
-        recorder.attach()
-        backward.run()
+        try:
+            recorder.attach()
+            backward.run()
+        finally:
+            recorder.detach()
     except Exception as error:
         error.recording = _recording(recorder, error=first_sentence(error))
         raise
-    finally:
-        recorder.detach()
     captures = _captures(recorder, backward, places, before)
     recorder.events = with_captures(recorder.events, captures, recorder.left_waiting())
     return recorder

@@ -115,13 +115,13 @@ def _node_line(graph: Graph, node: Node) -> str:
 
 def _leaf_text(leaf: Result) -> str:
     grad = "not computed yet" if leaf.grad is None else str(leaf.grad)
-    return f"leaf {_known(leaf)}; grad {grad}"
+    return f"leaf {_result_text(leaf, None)}; grad {grad}"
 
 
 def _operation_parts(graph: Graph, node: Node) -> list[str]:
-    parts = [f"gives {_result_text(result)}" for result in node.results]
-    if node.settings:
-        parts.append(", ".join(f"{name} {_setting(value)}" for name, value in node.settings))
+    parts = [f"gives {_result_text(result, result.name)}" for result in node.results]
+    settings = [f"{name} {_setting(value)}" for name, value in node.settings if _tells(name)]
+    parts += [", ".join(settings)] if settings else []
     saved = [tensor for tensor in node.saved if tensor.state != "empty"]
     parts += [f"{_STATES[tensor.state]} {_saved_text(graph, tensor)}" for tensor in saved]
     if edges := graph.edges_from(node.number):
@@ -139,20 +139,14 @@ _STATES = {
 }
 
 
-def _result_text(result: Result) -> str:
-    return f"{result.name} {_known(result)}" if result.name else _known(result)
-
-
-def _known(result: Result) -> str:
+def _result_text(result: Result, name: str | None) -> str:
     if result.shape is None:
         return "something that is no plain tensor"
-    kind = "" if result.dtype == "float32" and not result.shape else f"{result.dtype} "
-    shape = list(result.shape) if result.shape else ""
-    if result.value is None:
-        return f"{result.dtype} {shape or 'scalar'}"
-    return (
-        f"{kind}{shape}".strip() + ("" if not (kind or shape) else " ") + f"= {show(result.value)}"
-    )
+    obvious = result.value is not None and (result.shape, result.dtype) == ((), "float32")
+    kind = "" if obvious else f"{result.dtype} {list(result.shape) if result.shape else 'scalar'}"
+    what = " ".join(filter(None, [name, kind]))
+    value = None if result.value is None else show(result.value)
+    return " = ".join(filter(None, [what, value]))
 
 
 def _saved_text(graph: Graph, tensor: SavedTensor) -> str:
@@ -163,6 +157,10 @@ def _saved_text(graph: Graph, tensor: SavedTensor) -> str:
     if tensor.value is not None:
         return f"{text} = {show(tensor.value)}"
     return f"{text} {tensor.dtype} {list(tensor.shape)}" if tensor.shape is not None else text
+
+
+def _tells(setting: str) -> bool:
+    return not setting.endswith("strides")  # how numbers lie in memory says nothing of gradients
 
 
 def _setting(value: object) -> str:

@@ -48,7 +48,7 @@ def trace(output: Tensor | Sequence[Tensor], /, **named: Tensor | nn.Module) -> 
     Keyword arguments give tensors and modules their names; other tensors get the names of the
     caller's variables. Nothing is run and nothing is changed.
 
-    Raises `NothingToTrace` if there is no graph, and says why.
+    Raises `NoGraphError` if there is no graph, and says why.
     """
     return survey("trace", output, named, sys._getframe(1)).graph
 

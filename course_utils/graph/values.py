@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Union
 
 import torch
 from torch import Tensor
@@ -40,8 +39,8 @@ class Unreadable:
         return f"not readable ({self.reason})"
 
 
-Scalar = Union[bool, int, float, complex]
-PlainValue = Union[Scalar, tuple, Statistics, Unreadable]
+Scalar = bool | int | float | complex
+PlainValue = Scalar | tuple | Statistics | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
