@@ -3,6 +3,8 @@ variables, matched by identity."""
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 
@@ -55,7 +57,7 @@ class Names:
 def collect_names(walk: Walk, explicit: Mapping[str, object], caller: FrameType | None) -> Names:
     """All names: what was passed in first, then the caller's tensors, then the caller's modules."""
     names = Names(walk)
-    variables = _variables(caller)
+    variables = caller_variables(caller)
     for name, tensor in (*_named(explicit.items()), *_tensors(variables), *_parameters(variables)):
         names.add(name, tensor)
     return names
@@ -87,11 +89,15 @@ def _parameters(items: Iterable[tuple[str, object]]) -> Iterator[Named]:
                 yield f"{name}.{path}", parameter
 
 
-def _variables(caller: FrameType | None) -> list[tuple[str, object]]:
+def caller_variables(caller: FrameType | None) -> list[tuple[str, object]]:
     """The caller's variables, without those that notebooks and Python keep for themselves."""
     if caller is None:
         return []
-    return [item for item in caller.f_locals.items() if not item[0].startswith("_")]
+    found = [item for item in caller.f_locals.items() if not item[0].startswith("_")]
+    if sys.version_info < (3, 13) and caller.f_code.co_flags & inspect.CO_OPTIMIZED:
+        # a function's f_locals is a copy that would keep its tensors alive until it returns
+        caller.f_locals.clear()
+    return found
 
 
 def _edge(tensor: Tensor) -> tuple[LiveNode, int] | None:

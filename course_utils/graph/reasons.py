@@ -10,12 +10,11 @@ class NoGraphError(ValueError):
     """There is no graph behind this tensor; the message says why and what to do."""
 
 
-def require_graph(output: object, name: str, call: str) -> None:
-    """Stops with a clear line unless a gradient can be computed of `output`."""
+def no_graph(output: object, name: str, call: str) -> TypeError | NoGraphError:
+    """The error that says why no gradient can be computed of `output`."""
     if not isinstance(output, Tensor):
-        raise TypeError(f"`{call}({name})`: {_not_a_tensor(output)}")
-    if not output.requires_grad:
-        raise NoGraphError(f"`{call}({name})`: {_no_gradient(output, name)}")
+        return TypeError(f"`{call}({name})`: {_not_a_tensor(output)}")
+    return NoGraphError(f"`{call}({name})`: {_no_gradient(output, name)}")
 
 
 def absent(tensor: Tensor) -> str:

@@ -154,7 +154,7 @@ def _captures(
     return [
         Accumulated(place, recorder.arrived(place), before[index], recorder.snapshot(tensor.grad))
         for index, place in found
-        if not (tensor := backward.chosen[index]).is_leaf and not tensor.retains_grad
+        if not (tensor := backward.chosen[index]).is_leaf and place not in recorder.retained
     ]
 
 

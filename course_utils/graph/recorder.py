@@ -83,7 +83,7 @@ class Recorder:
         self._arrived: dict[int, tuple[Snapshot | None, ...]] = {}
         self._grad_before: dict[int, Snapshot | None] = {}
         self._landed: dict[int, Snapshot | None] = {}
-        self._retained = {
+        self.retained = {
             place: tensor
             for place, tensor in survey.tensors.items()
             if tensor.retains_grad and not tensor.is_leaf
@@ -174,7 +174,7 @@ class Recorder:
         arrived = [self._waiting.pop((depth, place), None) for place in places]
         incoming = tuple(waiting.snapshot if waiting else None for waiting in arrived)
         for place in places:
-            if place in self._retained:
+            if place in self.retained:
                 self._retain(place, incoming[place.result])
         self.events.append(Entered(number, incoming, self._open[-1] if self._open else None))
         self._open.append(number)
@@ -215,7 +215,7 @@ class Recorder:
 
     def _retain(self, place: Place, gradient: Snapshot | None) -> None:
         result = self.graph.result(place)
-        after = self.snapshot(self._retained[place].grad)
+        after = self.snapshot(self.retained[place].grad)
         self.events.append(Accumulated(place, gradient, result.grad if result else None, after))
 
     # What waits at each place, and whether a hook has changed it.

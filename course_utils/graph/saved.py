@@ -115,11 +115,15 @@ def _saved_by_custom(node: LiveNode, identify: Identify) -> list[SavedTensor]:
         raws = node._raw_saved_tensors
     except RuntimeError:
         return [SavedTensor("saved_tensors", "freed")]
-    found = []
-    for index, raw in enumerate(raws):
-        saved = _read(f"saved_tensors[{index}]", raw, raw.unpack, identify)
-        found.append(saved)
-    return found
+    return [
+        _read(f"saved_tensors[{index}]", raw, partial(_unpack, raw), identify)
+        for index, raw in enumerate(raws)
+    ]
+
+
+def _unpack(raw: RawSavedTensor) -> Tensor | None:
+    """The tensor; before torch had `unpack`, without a look whether it was changed in place."""
+    return raw.unpack() if hasattr(raw, "unpack") else raw.data
 
 
 def _kept_on_ctx(node: LiveNode, identify: Identify) -> list[SavedTensor]:

@@ -12,8 +12,8 @@ from torch.autograd.graph import Node as LiveNode
 
 from .data import Edge, Graph, Node, NodeKind, Place, Result, SavedTensor
 from .memory import no_collections
-from .names import Names, check_names, collect_names
-from .reasons import absent, require_graph
+from .names import Names, caller_variables, check_names, collect_names
+from .reasons import absent, no_graph
 from .saved import is_custom, read_saved, read_settings
 from .values import LARGEST_KEPT, PlainValue, dtype_name, plain_value, snapshot
 from .walk import Walk, walk
@@ -74,7 +74,9 @@ def survey(
     check_names(call, named)
     outputs = list(output) if isinstance(output, (list, tuple)) else [output]
     for index, tensor in enumerate(outputs):
-        require_graph(tensor, _name_for_errors(tensor, index, len(outputs), named, caller), call)
+        if not (isinstance(tensor, Tensor) and tensor.requires_grad):
+            name = _name_for_errors(tensor, index, len(outputs), named, caller)
+            raise no_graph(tensor, name, call)
     if not outputs:
         raise TypeError(f"`{call}([])`: there is no tensor in this list. Pass at least one output.")
     with no_collections():
@@ -210,6 +212,6 @@ class _Surveyor:
 def _name_for_errors(
     output: object, index: int, count: int, named: Mapping[str, object], caller: FrameType | None
 ) -> str:
-    variables = {**(caller.f_locals if caller else {}), **named}
-    known = [name for name, value in variables.items() if value is output and name[0] != "_"]
+    variables = [*named.items(), *caller_variables(caller)]
+    known = [name for name, value in variables if value is output]
     return known[0] if known else "y" if count == 1 else f"output {index}"

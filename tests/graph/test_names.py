@@ -1,5 +1,7 @@
 """Tensors get the names that people gave them."""
 
+import weakref
+
 import pytest
 import torch
 from torch import nn
@@ -77,3 +79,11 @@ def test_fresh_slice_is_not_the_tensor_the_output_used():
 def test_name_for_something_that_is_no_tensor_is_refused(x):
     with pytest.raises(TypeError, match=r"`trace\(\.\.\., rate=\.\.\.\)` got a float"):
         trace(x * 2, rate=0.1)
+
+
+def test_looking_at_the_callers_variables_does_not_keep_them_alive(x):
+    y = x * 2
+    trace(y)
+    gone = weakref.ref(y)
+    del y
+    assert gone() is None
