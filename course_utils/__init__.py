@@ -7,6 +7,9 @@ import importlib
 _HOMES = {
     "check": "course_utils.checks",
     "progress": "course_utils.checks",
+    "record": "course_utils.graph",
+    "replay": "course_utils.graph",
+    "trace": "course_utils.graph",
     "explore": "course_utils.widgets",
     "predict": "course_utils.widgets",
 }

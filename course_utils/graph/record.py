@@ -56,6 +56,7 @@ def record(
         outputs=found.outputs,
         gradients=_as_list(gradient) or [None] * len(found.outputs),
         chosen=_as_list(inputs if with_respect_to is None else with_respect_to),
+        chooses=inputs is not None,
         returns=with_respect_to is not None,
         retain_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
@@ -73,6 +74,8 @@ class _Backward:
     outputs: list[Tensor]
     gradients: list[Tensor | None]
     chosen: list[Tensor]
+    chooses: bool
+    """Whether only the chosen tensors get their `.grad`."""
     returns: bool
     """Whether gradients are returned, as `torch.autograd.grad` does, instead of accumulated."""
     retain_graph: bool
@@ -91,8 +94,8 @@ class _Backward:
                 **options,
             )
         else:
-            chosen = self.chosen or None
-            torch.autograd.backward(self.outputs, self.gradients, inputs=chosen, **options)
+            inputs = self.chosen if self.chooses else None
+            torch.autograd.backward(self.outputs, self.gradients, inputs=inputs, **options)
 
     def seeds(self) -> list[Tensor | None]:
         """The gradients to start with; None where torch will refuse to supply one."""

@@ -91,9 +91,10 @@ class Recording:
     def gradient(self, key: str | Place) -> Snapshot | None:
         """The complete gradient that arrived at a tensor: the sum of its messages, after hooks."""
         place = self.graph.place(key) if isinstance(key, str) else key
-        for event in self.events:
-            if isinstance(event, Entered) and event.node == place.node and event.within is None:
+        for event in self.of_kind(Entered):
+            if event.node == place.node and event.within is None:
                 return event.incoming[place.result]
+        for event in self.events:
             if isinstance(event, (Returned, Accumulated)) and event.place == place:
                 return event.gradient
         return None

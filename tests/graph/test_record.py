@@ -241,6 +241,11 @@ def test_inputs_fill_grad_of_the_chosen_tensors_only():
     assert backward.grad("hidden").value == 12.0
 
 
+def test_empty_list_of_inputs_is_refused_as_usual():
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        record(scalar(3.0) * 2, inputs=[])
+
+
 def test_inputs_and_with_respect_to_exclude_each_other():
     x = scalar(3.0)
     with pytest.raises(TypeError, match=r"leave every `\.grad` alone"):

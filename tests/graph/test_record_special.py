@@ -38,6 +38,7 @@ def test_reentrant_checkpoint_fills_grad_in_a_pass_of_its_own(x, w):
     assert landed[0].after == landed[1].before
     assert landed[1].after.value == tuple(w.grad.tolist())
     assert backward.grad("w").value == tuple(w.grad.tolist())
+    assert backward.gradient("w") == entered[0].incoming[0]
 
 
 def test_compiled_region_is_one_step():
