@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from .data import Place
 from .events import Accumulated, ChangedByHook, Entered, Event, Returned, Sent
+from .hooks import UNSEEN_HOOK
 from .values import Snapshot, same
 
 Capture = Accumulated | Returned
@@ -26,12 +27,8 @@ def with_captures(
         here = inserted.setdefault(moments.get(capture.place, len(events)), [])
         before = waiting.get(capture.place)
         if capture.place in waiting and not same(before, capture.gradient):
-            place, after = capture.place, capture.gradient
-            here.append(
-                ChangedByHook(
-                    place.node, place.result, "incoming", before, after, "a hook on the tensor"
-                )
-            )
+            change = (before, capture.gradient, UNSEEN_HOOK)
+            here.append(ChangedByHook(*capture.place, "incoming", *change))
         here.append(capture)
     woven: list[Event] = []
     for index in range(len(events) + 1):

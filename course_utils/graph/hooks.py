@@ -7,6 +7,9 @@ from typing import Any
 
 from torch.utils.hooks import RemovableHandle
 
+UNSEEN_HOOK = "a hook on the tensor"
+"""What a hook is called of which only the effect is seen, because its tensor is out of reach."""
+
 Hook = Callable[..., None]
 Register = Callable[[Hook], RemovableHandle]
 Probe = Callable[["str | None", bool, tuple], None]

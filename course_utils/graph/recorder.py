@@ -8,40 +8,16 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from .arrivals import Arrivals
 from .data import Edge, Place
 from .events import Accumulated, ChangedByHook, Entered, Event, Freed, GradientMessage, Seed, Sent
-from .hooks import Probes
+from .hooks import UNSEEN_HOOK, Probes
 from .saved import is_freed
 from .trace import Survey
 from .values import Snapshot, same, snapshot
 from .walk import LiveEdge, live_place
 
-_UNSEEN_HOOK = "a hook on the tensor"
 _FREEABLE = ("saved", "packed", "not read")
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """What has arrived at a place so far. `tensor` is there to add to and to compare with, where
-    the snapshot alone would not do; `version` tells if it was changed in place since."""
-
-    snapshot: Snapshot | None
-    tensor: Tensor | None
-    count: int = 1
-    version: int = 0
-
-    def __post_init__(self) -> None:
-        if self.tensor is not None:
-            self.version = self.tensor._version
-
-    def holds(self, tensor: Tensor) -> bool:
-        """Whether `tensor` surely has the values that arrived; False if it takes a closer look."""
-        held = self.tensor
-        if held is None or tensor.layout is not torch.strided or held.layout is not torch.strided:
-            return False
-        if held.data_ptr() == tensor.data_ptr() and held.stride() == tensor.stride():
-            return held.shape == tensor.shape and self.version == tensor._version
-        return held.dtype == tensor.dtype and torch.equal(held, tensor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +46,11 @@ class Recorder:
         self.contributions: dict[Place, list[LiveEdge]] = {}
         """With `create_graph`: what the engine adds up at each place, as nodes of the new graph."""
         self._edges = [[None] * len(following) for following in survey.walk.following]
-        self._expected: dict[Place, int] = {}
         for edge in self.graph.edges:
             self._edges[edge.source][edge.position] = edge
-            self._expected[edge.place] = self._expected.get(edge.place, 0) + 1
         self._wanted = wanted
         self._needed = self._nodes_needed()
-        self._waiting: dict[tuple[int, Place], _Waiting] = {}
+        self._arrivals = Arrivals(self.graph, keep)
         self._open: list[int] = []
         self._born_from: dict[int, int] = {}
         self._outgoing: dict[int, list[Snapshot | None]] = {}
@@ -116,16 +90,13 @@ class Recorder:
         """Notes the gradient that the caller starts with at a root."""
         seen = snapshot(gradient, self.keep)
         self.seeds.append(Seed(place, seen))
-        self._expected[place] = self._expected.get(place, 0) + 1
-        self._add(0, place, gradient, seen)
+        self._arrivals.expect(place)
+        self._contribute(place, gradient)
+        self._arrivals.add((0, place), gradient, seen)
 
     def left_waiting(self) -> dict[Place, Snapshot | None]:
         """What has arrived at places whose nodes did not run."""
-        return {
-            place: waiting.snapshot
-            for (depth, place), waiting in self._waiting.items()
-            if not depth
-        }
+        return self._arrivals.left()
 
     def arrived(self, place: Place) -> Snapshot | None:
         """The complete gradient at a place, whether its node has run or not."""
@@ -139,12 +110,12 @@ class Recorder:
     # What the probes see, in the order in which torch calls them for one node.
 
     def _tensor_hook(self, place: Place, hook: str | None, last: bool, seen: tuple) -> None:
-        self._compare(place, seen[0], hook or _UNSEEN_HOOK)
+        self._compare_incoming(place, seen[0], hook)
 
     def _before_node(self, number: int, hook: str | None, last: bool, seen: tuple) -> None:
         gradients = seen[0]
         for result, gradient in enumerate(gradients):
-            self._compare(Place(number, result), gradient, hook or _UNSEEN_HOOK)
+            self._compare_incoming(Place(number, result), gradient, hook)
         if last:
             self._enter(number, len(gradients))
 
@@ -171,8 +142,7 @@ class Recorder:
     def _enter(self, number: int, results: int) -> None:
         depth = len(self._open)
         places = [Place(number, result) for result in range(results)]
-        arrived = [self._waiting.pop((depth, place), None) for place in places]
-        incoming = tuple(waiting.snapshot if waiting else None for waiting in arrived)
+        incoming = tuple(self._arrivals.take((depth, place)) for place in places)
         for place in places:
             if place in self.retained:
                 self._retain(place, incoming[place.result])
@@ -204,7 +174,8 @@ class Recorder:
 
     def _send(self, depth: int, edge: Edge, gradient: Tensor | None, seen: Snapshot | None) -> None:
         needed = self._needed[edge.target] or edge.place in self._wanted
-        waiting = self._add(depth, edge.place, gradient, seen)
+        self._contribute(edge.place, gradient)
+        waiting = self._arrivals.add((depth, edge.place), gradient, seen)
         message = GradientMessage(edge, seen, needed)
         self.events.append(Sent(message, waiting.snapshot, waiting.count))
 
@@ -218,59 +189,16 @@ class Recorder:
         after = self.snapshot(self.retained[place].grad)
         self.events.append(Accumulated(place, gradient, result.grad if result else None, after))
 
-    # What waits at each place, and whether a hook has changed it.
-
-    def _add(
-        self, depth: int, place: Place, gradient: Tensor | None, seen: Snapshot | None
-    ) -> _Waiting:
+    def _contribute(self, place: Place, gradient: Tensor | None) -> None:
         if self.create_graph and gradient is not None:
             edge = live_place(gradient) if gradient.requires_grad else (None, 0)
             self.contributions.setdefault(place, []).append(edge)
-        waiting = self._waiting.get((depth, place))
-        if waiting is None:
-            waiting = _Waiting(seen, self._hold(place, gradient))
-        elif gradient is None:
-            waiting = _Waiting(waiting.snapshot, waiting.tensor, waiting.count + 1)
-        elif waiting.snapshot is None:
-            waiting = _Waiting(seen, self._hold(place, gradient), waiting.count + 1)
-        else:
-            total = _sum(waiting.tensor, gradient.detach())
-            waiting = _Waiting(self.snapshot(total), total, waiting.count + 1)
-        self._waiting[depth, place] = waiting
-        return waiting
 
-    def _hold(self, place: Place, gradient: Tensor | None) -> Tensor | None:
-        if gradient is None:
-            return None
-        if self._expected[place] > 1:
-            # a copy, because the engine may add the next message into this very tensor
-            return gradient.detach().clone()
-        return gradient.detach() if gradient.numel() > self.keep else None
-
-    def _compare(self, place: Place, gradient: Tensor | None, hook: str) -> None:
-        key = len(self._open), place
-        waiting = self._waiting.get(key)
-        if waiting is None:  # nothing arrived, or it came by a pass whose nodes are not ours
-            if gradient is not None:
-                self._waiting[key] = _Waiting(self.snapshot(gradient), None)
-            return
-        after = self._settle(waiting, gradient)
-        if after is not waiting.snapshot:
-            change = ChangedByHook(
-                place.node, place.result, "incoming", waiting.snapshot, after, hook
-            )
+    def _compare_incoming(self, place: Place, gradient: Tensor | None, hook: str | None) -> None:
+        replaced = self._arrivals.replaced((len(self._open), place), gradient)
+        if replaced:
+            change = ChangedByHook(*place, "incoming", *replaced, hook or UNSEEN_HOOK)
             self.events.append(change)
-            tensor = None if gradient is None else gradient.detach()
-            self._waiting[key] = _Waiting(after, tensor, waiting.count)
-
-    def _settle(self, waiting: _Waiting, gradient: Tensor | None) -> Snapshot | None:
-        """`waiting.snapshot` itself if `gradient` holds the same values, else a new snapshot."""
-        if gradient is None or waiting.snapshot is None:
-            return self.snapshot(gradient)
-        if gradient.numel() > self.keep and waiting.holds(gradient.detach()):
-            return waiting.snapshot
-        seen = self.snapshot(gradient)
-        return waiting.snapshot if same(waiting.snapshot, seen) else seen
 
     def _compare_outgoing(self, number: int, gradients: tuple, hook: str) -> None:
         known = self._outgoing[number]
@@ -292,11 +220,3 @@ class Recorder:
 
     def _variable(self, number: int) -> Tensor:
         return self.survey.tensors[Place(number, 0)]
-
-
-@torch.no_grad()
-def _sum(one: Tensor, other: Tensor) -> Tensor:
-    """As the engine adds: in the order of arrival, but dense before sparse."""
-    if one.is_sparse and not other.is_sparse:
-        return other + one
-    return one + other
