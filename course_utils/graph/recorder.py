@@ -43,8 +43,8 @@ class Recorder:
         self.events: list[Event] = []
         self.seeds: list[Seed] = []
         self.spans: list[Span] = []
-        self.contributions: dict[Place, list[LiveEdge]] = {}
-        """With `create_graph`: what the engine adds up at each place, as nodes of the new graph."""
+        self.contributions: list[tuple[Place, LiveEdge]] = []
+        """With `create_graph`: what arrives at each place, as a node of the second-order graph."""
         self._edges = [[None] * len(following) for following in survey.walk.following]
         for edge in self.graph.edges:
             self._edges[edge.source][edge.position] = edge
@@ -192,7 +192,7 @@ class Recorder:
     def _contribute(self, place: Place, gradient: Tensor | None) -> None:
         if self.create_graph and gradient is not None:
             edge = live_place(gradient) if gradient.requires_grad else (None, 0)
-            self.contributions.setdefault(place, []).append(edge)
+            self.contributions.append((place, edge))
 
     def _compare_incoming(self, place: Place, gradient: Tensor | None, hook: str | None) -> None:
         replaced = self._arrivals.replaced((len(self._open), place), gradient)

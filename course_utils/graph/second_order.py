@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Mapping
 from types import FrameType
 
@@ -11,8 +12,8 @@ from torch import Tensor
 from .data import Place
 from .recorder import Recorder, Span
 from .recording import Origin, SecondOrder
-from .trace import Survey, survey
-from .walk import LiveEdge
+from .trace import survey
+from .walk import LiveEdge, Walk
 
 _ADDITION = "AddBackward0"
 
@@ -28,21 +29,25 @@ def second_order(
     if not roots:
         return None
     found = survey("record", list(roots.values()), {**named, **roots}, caller)
-    sums = _sums(found, recorder.contributions)
+    origins = _origins(recorder, found.walk)
+    return SecondOrder(found.graph, tuple(map(origins.__getitem__, range(len(found.graph)))))
+
+
+def _origins(recorder: Recorder, walk: Walk) -> dict[int, Origin]:
+    first = recorder.survey.walk.numbers
     spans = sorted(recorder.spans, key=lambda span: span.first)
     starts = [span.first for span in spans]
-    first = recorder.survey.walk.numbers
-
-    def origin(number: int) -> Origin:
-        node = found.walk.nodes[number]
+    origins = {}
+    orphans = []
+    for number, node in enumerate(walk.nodes):
         if node in first:
-            return Origin("first graph", first[node])
-        if number in sums:
-            return Origin("sum", place=sums[number])
-        parent = _parent(found.walk.sequence[number], spans, starts)
-        return Origin("elsewhere") if parent is None else Origin("node", parent)
-
-    return SecondOrder(found.graph, tuple(map(origin, range(len(found.graph)))))
+            origins[number] = Origin("first graph", first[node])
+        elif (parent := _parent(walk.sequence[number], spans, starts)) is not None:
+            origins[number] = Origin("node", parent)
+        else:
+            origins[number] = Origin("elsewhere")
+            orphans.append(number)
+    return {**origins, **_sums(walk, orphans, recorder.contributions)}
 
 
 def _parent(sequence: int, spans: list[Span], starts: list[int]) -> int | None:
@@ -52,19 +57,25 @@ def _parent(sequence: int, spans: list[Span], starts: list[int]) -> int | None:
     return None
 
 
-def _sums(found: Survey, contributions: Mapping[Place, list[LiveEdge]]) -> dict[int, Place]:
-    """The additions that join the messages to one place, found by what they add."""
-    additions = {}
-    for node, number in found.walk.numbers.items():
-        if node.name() == _ADDITION:
-            additions[frozenset(found.walk.following[number])] = node
+def _sums(
+    walk: Walk, orphans: list[int], contributions: list[tuple[Place, LiveEdge]]
+) -> dict[int, Origin]:
+    """The additions that join the messages to one place, found by what they add.
+
+    Two places may add up the very same messages, so the order of birth decides which is whose.
+    """
+    additions: dict[frozenset[LiveEdge], deque[int]] = {}
+    for number in sorted(orphans, key=walk.sequence.__getitem__):
+        if walk.nodes[number].name() == _ADDITION:
+            parts = frozenset(walk.following[number])
+            additions.setdefault(parts, deque()).append(number)
+    totals: dict[Place, LiveEdge] = {}
     sums = {}
-    for place, edges in contributions.items():
-        total = edges[0]
-        for edge in edges[1:]:
-            node = additions.get(frozenset((total, edge)))
-            if node is None:
-                break
-            sums[found.walk.numbers[node]] = place
-            total = (node, 0)
+    for place, edge in contributions:
+        numbers = additions.get(frozenset((totals[place], edge))) if place in totals else None
+        if numbers:
+            number = numbers.popleft()
+            sums[number] = Origin("sum", place=place)
+            edge = walk.nodes[number], 0
+        totals[place] = edge
     return sums

@@ -15,6 +15,7 @@ from course_utils.graph import (
     Returned,
     record,
     replay,
+    trace,
 )
 
 UNARY = [torch.sin, torch.exp, torch.neg, torch.tanh, lambda a: a * 0.5, lambda a: a**2]
@@ -114,6 +115,21 @@ def test_the_story_holds_together(expression):
     end = replay(recording)[-1]
     assert set(end.status) == {"done"}
     assert not end.waiting
+
+
+@settings(max_examples=100, deadline=None)
+@given(expressions())
+def test_every_second_order_node_has_an_origin(expression):
+    leaves, _, output = expression
+    plain = torch.autograd.grad(output, leaves, create_graph=True, allow_unused=True)
+    roots = [gradient for gradient in plain if gradient is not None and gradient.requires_grad]
+    recording = record(output, create_graph=True, with_respect_to=leaves, allow_unused=True)
+    second = recording.second_order
+    if second is None:
+        assert not roots
+    else:
+        assert [n.name for n in second.graph] == [n.name for n in trace(roots)]
+        assert {origin.birth for origin in second.origins} <= {"first graph", "node", "sum"}
 
 
 def numbers(nodes) -> set[int]:
