@@ -13,7 +13,7 @@ import torch
 
 from course_utils.checks.draw import Draw
 from course_utils.checks.exercise import Exercise
-from course_utils.checks.plain import Plain, Raised, agree, as_json, plain
+from course_utils.checks.plain import Array, Plain, Raised, agree, as_json, plain
 
 STUB_MESSAGE = "write your answer here"  # what the build puts in place of a solution
 
@@ -73,11 +73,24 @@ def call(
     return Observation(label, value, tuple(told.items()), parts, changed, story, printed.getvalue())
 
 
-def value_of(label: str, answer: object, *, parts: tuple[str, ...] = ()) -> Observation:
-    """What an answer that is a value says. Raises NotAttempted while any part of it is `...`."""
+def numbers_of(label: str, answer: object, *, parts: tuple[str, ...] = ()) -> Observation:
+    """The numbers that an answer to be predicted consists of: a tuple, a list, an array or tensors count alike.
+
+    Raises NotAttempted while any of them is `...`.
+    """
     if _unfilled(answer):
         raise NotAttempted
-    return Observation(label, plain(answer), parts=parts)
+    return Observation(label, _as_numbers(plain(answer)), parts=parts)
+
+
+def choice_of(label: str, answer: object) -> Observation:
+    """The option that an answer names: capitals, blanks and a full stop do not matter.
+
+    Raises NotAttempted while it is `...`.
+    """
+    if answer is ...:
+        raise NotAttempted
+    return Observation(label, answer.strip(" .)(").lower() if isinstance(answer, str) else plain(answer))
 
 
 def gather(exercise: Exercise, answer: object, seed: int) -> Evidence:
@@ -141,3 +154,12 @@ def _unfilled(answer: object) -> bool:
     if isinstance(answer, tuple | list):
         return any(_unfilled(item) for item in answer)
     return answer is ...
+
+
+def _as_numbers(value: Plain) -> Plain:
+    if isinstance(value, tuple):
+        return tuple(_as_numbers(item) for item in value)
+    if not isinstance(value, Array) or value.dtype == "bool":
+        return value
+    numbers = tuple(Array((), "number", (number,)) for number in value.numbers)
+    return numbers if value.shape else numbers[0]

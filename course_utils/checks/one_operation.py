@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from course_utils.checks.draw import Draw
-from course_utils.checks.evidence import Observation, call, value_of
+from course_utils.checks.evidence import Observation, call, choice_of, numbers_of
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.oracle import derivative, vector_jacobian_product
 
@@ -89,7 +89,7 @@ SQUARE_OF_PRODUCT = Exercise(
 
 
 def _probe_messages(answer: object, draw: Draw) -> Iterator[Observation]:
-    yield value_of("prediction", answer, parts=XY)
+    yield numbers_of("prediction", answer, parts=XY)
 
 
 def _messages() -> tuple[float, ...]:
@@ -280,9 +280,7 @@ _ADDITION_CLAIMS: dict[str, Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Ten
 
 
 def _probe_addition(answer: object, draw: Draw) -> Iterator[Observation]:
-    if isinstance(answer, str):
-        answer = answer.strip().lower()
-    yield value_of("choice", answer)
+    yield choice_of("choice", answer)
 
 
 def _true_claim() -> str:

@@ -221,6 +221,7 @@ def _probe_sum_to_shape(answer: object, draw: Draw) -> Iterator[Observation]:
         ((2, 3), (2, 3)),
         ((2, 3), ()),
         ((3, 2, 4), (1, 2, 1)),
+        ((2, 0), (2, 0)),
     )
     for large, small in cases:
         incoming = draw.tensor(*large)
