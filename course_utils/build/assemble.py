@@ -73,6 +73,9 @@ def _metadata(cell: Cell) -> dict[str, object]:
         metadata |= {"editable": False, "deletable": False}
     elif "answer" in cell.tags:
         metadata["deletable"] = False
+    if "reveal" in cell.tags:
+        # stored outputs must not answer a question before the reader has thought about it
+        metadata["jupyter"] = {"outputs_hidden": True}
     return metadata
 
 

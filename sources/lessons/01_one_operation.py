@@ -8,7 +8,8 @@ You can write `loss.backward()`, and gradients appear. This lesson takes the sma
 operation. You will compute its gradients yourself, with plain arithmetic. PyTorch's autograd comes in only at the end, as a judge.
 
 You need: Python, tensors, and the idea of a derivative as a slope. Allow about 40 minutes. Run the cells from top to bottom. Where
-the lesson asks for a prediction, make one before you go on: being wrong first is how it sticks.
+the lesson asks for a prediction, make one before you go on: being wrong first is how it sticks. So that nothing is given away, the
+outputs behind such a question are folded. Run the cell, then click the three dots below it.
 
 ## A puzzle
 
@@ -66,13 +67,13 @@ nudge = predict(
 )
 nudge
 
-# %% name="reveal_nudge"
+# %% name="reveal_nudge" tags=["reveal"]
 step = 0.001
 change_by_x = forward(x + step, y) - forward(x, y)
 change_by_y = forward(x, y + step) - forward(x, y)
 print(f"nudge x: z changes by {change_by_x:.5f}, which is {change_by_x / step:.2f} times the step")
 print(f"nudge y: z changes by {change_by_y:.5f}, which is {change_by_y / step:.2f} times the step")
-nudge.reveal("0.036")
+nudge.reveal({choice: abs(float(choice) - change_by_x) < 0.0005 for choice in nudge.choices})
 
 # %% [markdown]
 r"""
@@ -116,7 +117,7 @@ after = predict(
 after
 
 
-# %% name="reveal_incoming"
+# %% name="reveal_incoming" tags=["reveal"]
 def rest(z):
     return 5 * z
 
@@ -281,22 +282,21 @@ But it is not exact: it measures over a step that is small, not infinitely small
 
 # %% name="predict_step"
 best = predict(
-    "The derivative of sin(x) at x = 1 is measured as (sin(1 + h) - sin(1)) / h, in float32. Which step h gives the smallest error?",
-    choices=["h = 0.1", "h = 0.0003", "h = 0.0000001"],
+    "The slope of f(x) = 1/x at x = 3 is measured as (f(3 + h) - f(3)) / h, in float32. Which step gives the smallest error?",
+    choices=["h = 0.1", "h = 0.0001", "h = 0.0000001"],
 )
 best
 
 
-# %% name="step_table"
+# %% name="step_table" tags=["reveal"]
 def error(h, dtype, central=False):
-    """How far the measured slope of sin at 1 is from cos(1), for a step h and numbers of a dtype."""
-    one, h = torch.tensor(1.0, dtype=dtype), torch.tensor(h, dtype=dtype)
+    """How far the measured slope of 1/x at 3 is from the exact one, -1/9, for a step h and numbers of a dtype."""
+    x, h = torch.tensor(3.0, dtype=dtype), torch.tensor(h, dtype=dtype)
     if central:
-        measured = (torch.sin(one + h) - torch.sin(one - h)) / (2 * h)
+        measured = (1 / (x + h) - 1 / (x - h)) / (2 * h)
     else:
-        measured = (torch.sin(one + h) - torch.sin(one)) / h
-    exact = torch.cos(torch.tensor(1.0, dtype=torch.float64))
-    return abs(measured.double() - exact).item()
+        measured = (1 / (x + h) - 1 / x) / h
+    return abs(float(measured) - (-1 / 9))
 
 
 print("step     float32    float64    float64, central")
@@ -305,23 +305,21 @@ for power in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12):
     errors = error(h, torch.float32), error(h, torch.float64), error(h, torch.float64, central=True)
     print(f"1e-{power:02}  " + "  ".join(f"{e:9.0e}" for e in errors))
 
-# %% name="reveal_step"
-candidates = {"h = 0.1": 0.1, "h = 0.0003": 0.0003, "h = 0.0000001": 0.0000001}
-errors = {name: error(h, torch.float32) for name, h in candidates.items()}
-for name, e in errors.items():
-    print(f"{name:15} error {e:.0e}")
+# %% name="reveal_step" tags=["reveal"]
+errors = {choice: error(float(choice.split()[-1]), torch.float32) for choice in best.choices}
+for choice, e in errors.items():
+    print(f"{choice:15} error {e:.0e}")
 best.reveal(min(errors, key=errors.get))
 
 # %% [markdown]
 r"""
-The smallest step is not the best one. The plot shows why. Both axes are logarithmic.
+The smallest step is not the best one. The plot shows the same errors for many more steps. Both axes are logarithmic.
 """
 
 # %% name="error_v"
-import matplotlib.pyplot as plt
 import numpy as np
 
-from course_utils.drawing.figures import figure
+from course_utils.drawing.figures import blank, figure
 
 steps = np.logspace(-14, 0, 85)
 curves = {
@@ -329,12 +327,11 @@ curves = {
     "float64, one side": [error(h, torch.float64) for h in steps],
     "float64, both sides": [error(h, torch.float64, central=True) for h in steps],
 }
-fig, axes = plt.subplots(figsize=(7, 4))
-for (name, values), style in zip(curves.items(), ("-", "--", ":"), strict=True):
-    axes.loglog(steps, np.maximum(values, 1e-13), style, label=name)
+fig, axes = blank()
+for name, values in curves.items():
+    axes.loglog(steps, np.maximum(values, 1e-13), marker="", label=name)
 axes.set(xlabel="step h", ylabel="error of the measured slope", title="Too large, too small, and in between")
 axes.legend()
-plt.close(fig)
 figure(
     fig,
     text="Error of the measured slope against the step, three V shapes: with larger steps the error grows, with smaller "
@@ -353,18 +350,19 @@ Each curve is a **V**, and its two arms have two causes.
 
 - **Right arm, the step is too large**: the curve bends within the step, and the slope is measured across the bend. This error shrinks
   with the step.
-- **Left arm, the step is too small**: `sin(1 + h)` and `sin(1)` agree in nearly all their digits. A floating-point number has only so
+- **Left arm, the step is too small**: `f(x + h)` and `f(x)` agree in nearly all their digits. A floating-point number has only so
   many digits, about 7 in float32 and about 16 in float64. The subtraction leaves the last, rounded ones, and dividing by a tiny `h` blows
   their error up.
 
 Taking one point on each side of $x$ is the **central difference**, $\frac{f(x+h)-f(x-h)}{2h}$. By symmetry most of the bend cancels:
 its right arm is steeper, and its lowest point lies far lower. So here is the judge for the rest of this lesson: float64, both sides, a step of
-`1e-6`. This is also why gradient checks are done in float64. In float32, the judge itself would be wrong in the third or fourth digit.
+`1e-5`. This is also why gradient checks are done in float64: in float32, no step in the table gets the error below `4e-05`, and a wrong gradient
+may be closer than that.
 """
 
 
 # %% name="judge"
-def measure(function, *inputs, h=1e-6):
+def measure(function, *inputs, h=1e-5):
     """The slope of a one-number function with respect to each number in each input, by central differences."""
     gradients = []
     for tensor in inputs:
@@ -433,13 +431,18 @@ inverse = predict(
 )
 inverse
 
-# %% name="reveal_inverse"
+# %% name="reveal_inverse" tags=["reveal"]
 x, y = torch.tensor(3.0), torch.tensor(5.0)
 z = x * y
 back_x, back_y = multiply_backward(z, x, y)
 print(f"x = {x}, y = {y}, z = {z};  backward gives {back_x} and {back_y}")
-print(f"z * y = {z * y}, z * x = {z * x}")
-inverse.reveal("z * y and z * x")
+inverse.reveal(
+    {
+        "x and y: the multiplication is undone": (back_x, back_y) == (x, y),
+        "z * y and z * x": (back_x, back_y) == (z * y, z * x),
+        "y and x": (back_x, back_y) == (y, x),
+    }
+)
 
 # %% [markdown]
 r"""
@@ -491,7 +494,7 @@ copies = predict(
 copies
 
 
-# %% name="broadcast_backward"
+# %% name="broadcast_backward" tags=["reveal"]
 def rows_backward_wrong(incoming, x, s):
     return incoming * s, incoming * x
 
@@ -505,7 +508,16 @@ incoming = torch.tensor([[1.0, -1.0, 2.0], [3.0, 0.5, -2.0]])
 print("wrong: the gradient of s has the shape", tuple(rows_backward_wrong(incoming, x, s)[1].shape))
 print("right: the gradient of s has the shape", tuple(rows_backward(incoming, x, s)[1].shape))
 judged(torch.mul, rows_backward(incoming, x, s), incoming, x, s)
-copies.reveal("their sum is its gradient")
+three = measure(lambda copied: (incoming * x * copied).sum(), s.expand(2, 3).clone())[0]
+measured = measure(lambda s: (incoming * x * s).sum(), s)[0][:, 0]
+print("measured, each copy alone:", [[round(float(v), 4) for v in row] for row in three])
+copies.reveal(
+    {
+        "their mean is its gradient": torch.allclose(measured, three.mean(1)),
+        "their sum is its gradient": torch.allclose(measured, three.sum(1)),
+        "the last one is its gradient": torch.allclose(measured, three[:, -1]),
+    }
+)
 
 # %% [markdown]
 r"""
@@ -571,9 +583,9 @@ print("matrix times vector:", torch.equal(matrix_judge, grad_matrix), torch.equa
 
 # %% [markdown]
 r"""
-Now `loss.backward()` reads differently. The loss is one number, and the call without an argument starts with an incoming gradient of
-1. The loss's operation turns it into gradients of its inputs; they are the incoming gradients of the operations before; and so on, to
-the parameters.
+Now `loss.backward()` reads differently. The loss is one number. The call without an argument starts with an incoming gradient of one,
+because the loss changes exactly as much as itself. The operation that made the loss turns it into gradients of its inputs. Those are the
+incoming gradients of the operations before it, and so on, down to the parameters.
 
 ## What you can do now
 
