@@ -94,7 +94,7 @@ def new(name: Annotated[str, typer.Argument(help="For example 12_some_topic.")])
 @app.command()
 def grade(
     submissions: Annotated[list[Path], typer.Argument(help="Notebooks, or folders of them.")],
-    out: Annotated[Path, typer.Option(help="The folder for the gradebook.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the gradebook.")],
     jobs: Annotated[int, typer.Option(min=1, help="How many notebooks to run at a time.")] = 1,
 ) -> None:
     """Grade submitted exercise notebooks into a gradebook."""
