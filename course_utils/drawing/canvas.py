@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from typing import Literal
 
@@ -78,6 +79,12 @@ class Canvas:
         style = _line(stroke, width, dash)
         self._add("polyline", points=_points(points), fill="none", stroke_linejoin="round", **style)
 
+    def curve(self, points: Sequence[Point], *, stroke: str, width: float = 1, dash: str = "") -> None:
+        """Cubic Bézier curves end to end: a start, then two control points and an end for each."""
+        first, *rest = points
+        path = f"M{_points([first])}C{_points(rest)}"
+        self._add("path", d=path, fill="none", **_line(stroke, width, dash))
+
     def polygon(self, points: Iterable[Point], *, fill: str) -> None:
         """A filled polygon."""
         self._add("polygon", points=_points(points), fill=fill)
@@ -122,13 +129,22 @@ class Canvas:
             self.line(start, neck, stroke=look.ink, width=look.width)
             self.polygon([wings[0], end, wings[1]], fill=look.ink)
 
-    def chip(self, centre: Point, text: str, look: Look, *, size: float = 13) -> float:
-        """`text` in the shape of its role, centred; returns the chip's width."""
-        width, height = text_width(text, size) + 2 * size, 2 * size
+    def chip(
+        self, centre: Point, text: str, look: Look, *, size: float = 13, width: float | None = None, new: bool = False
+    ) -> float:
+        """`text` in the shape of its role, centred; returns the chip's width.
+
+        `new` is for what has just changed: light text on a dark ground, and a second line around it.
+        """
+        width, height = width or text_width(text, size) + 2 * size, 2 * size
         x, y = centre[0] - width / 2, centre[1] - height / 2
         radius = {"pill": height / 2, "panel": 6}.get(look.shape, 3)
-        dash = look.dash if look in (language.NOT_COMPUTED, language.FREED) else ""
+        dash = look.dash if look in (language.NOT_COMPUTED, language.FREED, language.CONSTANT) else ""
         style = {"stroke": look.ink, "stroke_width": 1.5, "radius": radius}
+        if new:
+            self.rect(x - 3, y - 3, width + 6, height + 6, fill=language.CARD, **{**style, "radius": radius + 3})
+            look = replace(look, ink=language.CARD, fill=look.ink)
+            dash = ""
         self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
         if look.shape == "double box":
             self.rect(x + 3, y + 3, width - 6, height - 6, stroke=look.ink, radius=2)

@@ -1,6 +1,7 @@
 """What autograd did, as data: traced from live tensors, recorded while it runs, replayed."""
 
 from .data import Edge, Graph, Node, Place, Result, SavedTensor
+from .draw import draw
 from .events import (
     Accumulated,
     ChangedByHook,
@@ -44,6 +45,7 @@ __all__ = [
     "State",
     "Statistics",
     "Unreadable",
+    "draw",
     "record",
     "replay",
     "trace",

@@ -208,6 +208,17 @@ class Graph:
         more = ", ..." if len(self.leaves) > 8 else ""
         return f"<Graph of {roots}: {len(self)} nodes, {len(self.edges)} edges; {leaves}{more}>"
 
+    def to_dot(self) -> str:
+        """The graph in Graphviz's language."""
+        from .dot import dot_text
+
+        return dot_text(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .draw import draw
+
+        return draw(self)._repr_mimebundle_()
+
 
 def _grouped(edges: tuple[Edge, ...], end: str) -> dict[int, tuple[Edge, ...]]:
     groups: dict[int, list[Edge]] = {}

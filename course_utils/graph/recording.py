@@ -119,3 +119,8 @@ class Recording:
         end = f"; ended by: {self.error}" if self.error else ""
         counts = f"{len(self.events)} events, {len(self.messages)} messages"
         return f"<Recording of a backward pass from {roots}: {counts}{end}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .draw import draw
+
+        return draw(self)._repr_mimebundle_()

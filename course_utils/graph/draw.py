@@ -1,0 +1,32 @@
+"""A graph or a recording as one picture, with the same story in words."""
+
+from __future__ import annotations
+
+from course_utils.drawing.picture import Picture
+
+from .data import Graph
+from .fold import MOST_BOXES, fold
+from .layout import Direction
+from .recording import Recording
+from .replay import replay
+from .scene import Scene
+from .svg import svg
+
+
+def draw(shown: Graph | Recording, *, most: int = MOST_BOXES, direction: Direction | None = None) -> Picture:
+    """The graph, or the whole backward pass with every message, in at most about `most` boxes.
+
+    `direction` is that of the forward pass: "right", or "down"; by itself it goes to the right as
+    long as a notebook has room for it.
+    """
+    recording = shown if isinstance(shown, Recording) else None
+    graph = shown.graph if isinstance(shown, Recording) else shown
+    view = fold(graph, most)
+    scene = Scene(view, recording, direction=direction)
+    state = None if recording is None else replay(recording)[-1]
+    text = str(shown)
+    if view.hidden:
+        boxes = [box for box in view.boxes if box.is_fold]
+        folded = "; ".join(f"{box.title} ({box.hides})" for box in boxes)
+        text += f"\nThe picture folds {view.hidden:,} nodes into {len(boxes):,} boxes: {folded}"
+    return Picture(svg(scene, state), text, " ".join(text.split()))

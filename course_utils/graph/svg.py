@@ -1,0 +1,221 @@
+"""Draws a scene: cards and lines at their places, in the course's one visual language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from course_utils.drawing import language
+from course_utils.drawing.canvas import Canvas
+from course_utils.drawing.language import Look
+from course_utils.drawing.lettering import text_width
+
+from .cards import CHIP, GAP, LABEL, NAME, PADDING, ROW_HEIGHT, TITLE, Card, Chip, Rooms, Row, row_width
+from .layout import Point, Run
+from .lines import arrow_head, offset
+from .replay import State
+from .scene import Placed, Scene
+
+_MARGIN = 20
+_LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
+# Half the distance between a value's line and its gradient's. Forward to the right, the value's line
+# passes above the message; downward it would have to go round it, and goes behind it.
+_ACROSS, _DOWN = 8.0, 5.0
+
+
+def svg(scene: Scene, state: State | None = None) -> str:
+    """The scene in one state of its recording; without a recording, the graph alone."""
+    return _Drawing(scene, state).svg()
+
+
+class _Drawing:
+    def __init__(self, scene: Scene, state: State | None) -> None:
+        self.scene, self.state = scene, state
+        self.rooms: Rooms = scene.describer.rooms
+        self.legend = _legend(scene)
+        layout = scene.layout
+        self.width = max(layout.width + 2 * _MARGIN, 300)
+        self.left = (self.width - layout.width) / 2
+        self.rows = _legend_rows(self.legend, self.width - 2 * _MARGIN)
+        height = layout.height + 2 * _MARGIN + _LEGEND_HEIGHT * len(self.rows)
+        self.canvas = Canvas(round(self.width), round(height))
+
+    def svg(self) -> str:
+        for run in self.scene.constant_runs:
+            self._value_lane(run, language.CONSTANT)
+        for number, run in enumerate(self.scene.link_runs):
+            self._link(number, run)
+        for run in self.scene.seed_runs:
+            self._gradient_lane(run, 2)
+        for placed in (*self.scene.constants, *self.scene.seeds):
+            self._bare_row(placed)
+        for placed in self.scene.cards(self.state):
+            self._card(placed)
+        self._draw_legend()
+        return self.canvas.svg()
+
+    def _at(self, point: Point) -> Point:
+        return point[0] + self.left, point[1] + _MARGIN
+
+    def _link(self, number: int, run: Run) -> None:
+        self._value_lane(run, language.VALUE)
+        if self.state is None:
+            return
+        link = self.scene.view.links[number]
+        chip = self.scene.describer.message(link, self.state)
+        if any(edge in self.state.messages for edge in link.edges) and chip.look is language.GRADIENT:
+            self._gradient_lane(run, 4 if chip.new else 2)
+        self._chip(chip, self._pill_centre(run))
+
+    def _pill_centre(self, run: Run) -> Point:
+        x, y = self._at(run.label)
+        return (x, y + _ACROSS) if self._right else (x, y)
+
+    @property
+    def _right(self) -> bool:
+        return self.scene.layout.direction == "right"
+
+    def _value_lane(self, run: Run, look: Look) -> None:
+        """The solid line of the value, with its head at the operation."""
+        alone = self.state is None or look is language.CONSTANT
+        lane = 0 if alone else -self._lane
+        self._line(run.curves, lane, look, look.width, look.dash if look is language.CONSTANT else "")
+
+    def _gradient_lane(self, run: Run, width: float) -> None:
+        """The dashed line of the gradient, with its head at the input."""
+        back = [curve[::-1] for curve in run.curves][::-1]
+        look = language.GRADIENT
+        self._line(back, -self._lane, look, width, look.dash)
+
+    @property
+    def _lane(self) -> float:
+        """How far a line keeps from the middle; negative if its right side is the other one."""
+        return _ACROSS if self._right else -_DOWN
+
+    def _line(self, curves: Sequence[Sequence[Point]], lane: float, look: Look, width: float, dash: str) -> None:
+        moved = [offset([self._at(point) for point in curve], lane) for curve in curves]
+        for before, after in pairwise(moved):
+            self.canvas.line(before[-1], after[0], stroke=look.ink, width=width, dash=dash)
+        head, moved[-1] = arrow_head(moved[-1])
+        for curve in moved:
+            self.canvas.curve(curve, stroke=look.ink, width=width, dash=dash)
+        self.canvas.polygon(head, fill=look.ink)
+
+    def _bare_row(self, placed: Placed) -> None:
+        x, y = self._at(placed.centre)
+        row = placed.card.rows[0]
+        self._row(row, x - row_width(row, self.rooms) / 2, y)
+
+    def _card(self, placed: Placed) -> None:
+        card, (width, height) = placed.card, placed.size
+        x, y = self._at(placed.centre)
+        left, top = x - width / 2, y - height / 2
+        self._frame(card, left, top, width, height)
+        ink = card.look.ink
+        self.canvas.text(left + PADDING, top + 6 + TITLE / 2 + 2, card.title, size=TITLE, bold=True, ink=ink)
+        self._mark(card, left + width - PADDING - 6, top + 6 + TITLE / 2 + 2)
+        down = top + 12 + TITLE
+        if card.name:
+            self.canvas.text(left + PADDING, down + 5, card.name, size=NAME, code=True, ink=language.QUIET_INK)
+            down += 14
+        for note in card.notes:
+            self.canvas.text(left + PADDING, down + 6, note, size=LABEL, ink=language.QUIET_INK)
+            down += 15
+        for row in card.rows:
+            self._row(row, left + PADDING, down + ROW_HEIGHT / 2)
+            down += ROW_HEIGHT
+
+    def _frame(self, card: Card, left: float, top: float, width: float, height: float) -> None:
+        look = card.look
+        radius = 6 if look.shape == "panel" else 3
+        style = {"stroke": look.ink, "radius": radius}
+        if card.new:
+            self.canvas.rect(
+                left - 5, top - 5, width + 10, height + 10, stroke=look.ink, stroke_width=3, radius=radius + 4
+            )
+        stroke = 3 if card.mark == "running" else 1.5
+        self.canvas.rect(left, top, width, height, fill=look.fill, stroke_width=stroke, **style)
+        if look.shape == "double box":
+            self.canvas.rect(left + 3, top + 3, width - 6, height - 6, stroke=look.ink, radius=2)
+
+    def _mark(self, card: Card, x: float, y: float) -> None:
+        """A tick for what is done, an arrow back for what runs now."""
+        ink = card.look.ink
+        if card.mark == "done":
+            self.canvas.polyline([(x - 5, y), (x - 1, y + 4), (x + 6, y - 5)], stroke=ink, width=2)
+        elif card.mark == "running":
+            tip = (x - 6, y) if self._right else (x, y - 6)
+            wings = [(x + 5, y - 6), (x + 5, y + 6)] if self._right else [(x - 6, y + 5), (x + 6, y + 5)]
+            self.canvas.polygon([tip, *wings], fill=ink)
+
+    def _row(self, row: Row, left: float, y: float) -> None:
+        if row.label:
+            self.canvas.text(left, y, row.label, size=LABEL, ink=language.QUIET_INK)
+            left += text_width(row.label, LABEL) + GAP
+        for chip in row.chips:
+            width = self.rooms.of(chip)
+            self._chip(chip, (left + width / 2, y))
+            left += width + GAP
+
+    def _chip(self, chip: Chip, centre: Point) -> None:
+        self.canvas.chip(centre, chip.text, chip.look, size=CHIP, width=self.rooms.of(chip), new=chip.new)
+
+    def _draw_legend(self) -> None:
+        y = self.canvas.height - _LEGEND_HEIGHT * len(self.rows) + 4
+        for row in self.rows:
+            x = (self.canvas.width - sum(_entry_width(*entry) for entry in row)) / 2
+            for sample, look, words in row:
+                width = _sample_width(sample)
+                if not sample:
+                    self._sample_line(x, y, look)
+                else:
+                    self.canvas.chip((x + width / 2, y), sample, look, size=9, width=width)
+                self.canvas.text(x + width + 6, y, words, size=_LEGEND_SIZE, ink=language.QUIET_INK)
+                x += _entry_width(sample, look, words)
+            y += _LEGEND_HEIGHT - 8
+
+    def _sample_line(self, x: float, y: float, look: Look) -> None:
+        ends = [(x, y), (x + 34, y)] if look is language.VALUE else [(x + 34, y), (x, y)]
+        start, end = ends
+        inner = end[0] - 7 if end[0] > start[0] else end[0] + 7
+        self.canvas.line(start, (inner, y), stroke=look.ink, width=look.width, dash=look.dash)
+        self.canvas.polygon([end, (inner, y - 4), (inner, y + 4)], fill=look.ink)
+
+
+Entry = tuple[str, Look, str]
+
+
+def _legend(scene: Scene) -> list[Entry]:
+    """What the looks in this scene mean; the same in all its states."""
+    graph = scene.view.graph
+    entries: list[Entry] = [("", language.VALUE, "value")]
+    if scene.recording is not None:
+        entries.append(("", language.GRADIENT, "gradient"))
+    if scene.recording is not None or graph.leaves:
+        entries.append(("?", language.NOT_COMPUTED, language.NOT_COMPUTED.word))
+    if any(saved.state != "empty" for node in graph.nodes for saved in node.saved):
+        entries.append(("x", language.FREED, language.FREED.word))
+    if scene.constants:
+        entries.append(("2", language.CONSTANT, language.CONSTANT.word))
+    return entries
+
+
+def _sample_width(sample: str) -> float:
+    return 26 if sample else 34
+
+
+def _entry_width(sample: str, look: Look, words: str) -> float:
+    return _sample_width(sample) + 6 + text_width(words, _LEGEND_SIZE) + 22
+
+
+def _legend_rows(entries: list[Entry], room: float) -> list[list[Entry]]:
+    rows: list[list[Entry]] = [[]]
+    used = 0.0
+    for entry in entries:
+        width = _entry_width(*entry)
+        if used + width > room and rows[-1]:
+            rows.append([])
+            used = 0
+        rows[-1].append(entry)
+        used += width
+    return rows

@@ -1,0 +1,176 @@
+// The stepper's controls. The kernel makes the frames; this page asks for them and keeps some.
+
+const MILLISECONDS_A_STEP = 1400;
+const NO_ANSWER_AFTER = 5000;
+const KEPT_FRAMES = 200;
+const GONE =
+  "The kernel that made this stepper is no longer there. Run this cell again to go on stepping.";
+const SILENT =
+  "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
+
+const BUTTONS = [
+  ["first", "First step", "⏮"],
+  ["back", "One step back", "◀"],
+  ["next", "Next step", "▶"],
+  ["last", "Last step", "⏭"],
+];
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function controls(last) {
+  const buttons = Object.fromEntries(
+    BUTTONS.map(([name, title, sign]) => [
+      name,
+      element("button", { type: "button", title, "aria-label": title, class: name }, sign),
+    ]),
+  );
+  const play = element("button", { type: "button", class: "play" }, "Play");
+  const slider = element("input", { type: "range", min: 0, max: last, step: 1, value: 0, "aria-label": "Step" });
+  const number = element("input", { type: "number", min: 0, max: last, step: 1, value: 0, "aria-label": "Step number" });
+  const typed = element("label", {}, "step ", number, ` of ${last}`);
+  return { ...buttons, play, slider, number, typed };
+}
+
+function render({ model, el }) {
+  const last = model.get("last");
+  const parts = controls(last);
+  const sentence = element("p", { role: "status", "aria-live": "polite", class: "sentence" });
+  const image = element("img");
+  const note = element("p", { role: "alert", class: "note" });
+  note.hidden = true;
+  const bar = element(
+    "div",
+    { class: "controls" },
+    parts.first, parts.back, parts.next, parts.last, parts.play, parts.slider, parts.typed,
+  );
+  const root = element(
+    "div",
+    {
+      class: "autograd-stepper",
+      tabindex: 0,
+      role: "group",
+      "aria-label": "Backward pass, step by step. The left and right arrow keys move.",
+      "data-lm-suppress-shortcuts": "true", // else JupyterLab takes the arrow keys
+    },
+    bar, sentence, note, element("div", { class: "picture" }, image),
+  );
+  el.append(root);
+
+  const frames = new Map();
+  let wanted = model.get("step");
+  let shown = -1;
+  let playing = null;
+  let silence = null;
+
+  function show(frame) {
+    shown = frame.step;
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(frame.svg)}`;
+    image.alt = frame.alt;
+    sentence.textContent = frame.sentence;
+    root.dataset.step = shown;
+    clearTimeout(silence);
+    if (!root.classList.contains("gone")) note.hidden = true;
+  }
+
+  function mark() {
+    parts.slider.value = wanted;
+    parts.number.value = wanted;
+    parts.slider.setAttribute("aria-valuetext", `step ${wanted} of ${last}`);
+    // not the attribute: a button that is disabled while it has the focus loses it, and the keys with it
+    for (const name of ["first", "back"]) parts[name].setAttribute("aria-disabled", wanted === 0);
+    for (const name of ["next", "last"]) parts[name].setAttribute("aria-disabled", wanted === last);
+  }
+
+  function go(step) {
+    if (root.classList.contains("gone") || Number.isNaN(step)) return mark();
+    wanted = Math.min(Math.max(Math.round(step), 0), last);
+    mark();
+    model.set("step", wanted);
+    model.save_changes();
+    if (frames.has(wanted)) return show(frames.get(wanted));
+    if (shown === wanted) return;
+    clearTimeout(silence);
+    silence = setTimeout(() => say(SILENT), NO_ANSWER_AFTER);
+  }
+
+  function say(text) {
+    note.textContent = text;
+    note.hidden = false;
+  }
+
+  function received() {
+    const frame = model.get("frame");
+    frames.set(frame.step, frame);
+    if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
+    if (model.get("step") === frame.step) {
+      wanted = frame.step;
+      mark();
+      show(frame);
+    }
+  }
+
+  function pause() {
+    clearInterval(playing);
+    playing = null;
+    parts.play.textContent = "Play";
+    sentence.setAttribute("aria-live", "polite");
+  }
+
+  function play() {
+    if (playing !== null) return pause();
+    if (wanted === last) go(0);
+    parts.play.textContent = "Pause";
+    playing = setInterval(() => {
+      if (wanted === last) pause();
+      else if (shown === wanted) go(wanted + 1); // a slow frame is waited for, none is left out
+    }, MILLISECONDS_A_STEP);
+  }
+
+  function gone() {
+    pause();
+    clearTimeout(silence);
+    root.classList.add("gone");
+    for (const control of bar.querySelectorAll("button, input")) control.disabled = true;
+    say(GONE);
+  }
+
+  const moves = { first: () => 0, back: () => wanted - 1, next: () => wanted + 1, last: () => last };
+  for (const [name, move] of Object.entries(moves)) {
+    parts[name].addEventListener("click", () => { pause(); go(move()); });
+  }
+  parts.play.addEventListener("click", play);
+  parts.slider.addEventListener("input", () => { pause(); go(parts.slider.valueAsNumber); });
+  parts.number.addEventListener("change", () => { pause(); go(parts.number.valueAsNumber); });
+
+  const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
+  root.addEventListener("keydown", (event) => {
+    if (event.target === parts.number || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key in keys) parts[keys[event.key]].click();
+    else if (event.key === " " && event.target === root) play();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  model.on("change:frame", received);
+  model.on("comm_live_update", gone);
+  const watcher = new MutationObserver(() => {
+    if (el.closest(".jupyter-widgets-disconnected")) gone();
+  });
+  watcher.observe(el, { attributes: true, attributeFilter: ["class"] });
+  received();
+  return () => {
+    pause();
+    clearTimeout(silence);
+    watcher.disconnect();
+    model.off("change:frame", received);
+    model.off("comm_live_update", gone);
+  };
+}
+
+export default { render };
