@@ -21,7 +21,7 @@ from .wording import NOT_YET, gradient_text, result_text, saved_text, value_text
 
 _STATES = {"kept": "ctx", "packed": "packed", "not read": "saved", "changed": "changed!"}
 _MOST_CONSTANTS = 3
-_LINE = 130  # pixels of saved tensors side by side
+_LINE = 150  # pixels of saved tensors side by side
 
 
 class Describer:
@@ -150,7 +150,7 @@ class Describer:
 
     def _arriving_row(self, place: Place, state: State | None) -> Row:
         row = self._result_row(place, state)
-        return Row(row.chips[1:], "arrives")
+        return Row(row.chips[1:], "returned" if self._is_returned(place) else "arrives")
 
     def _adds_up(self, node: Node) -> bool:
         """Whether what lands in a leaf is not simply the one message that arrives."""
@@ -167,18 +167,16 @@ class Describer:
         return frozenset(event.place for event in self.recording.of_kind(Returned))
 
     def _fold(self, box: Box, state: State | None) -> Card:
-        notes = tuple(part.strip() for part in box.hides.replace(": ", ":;").split(";"))
-        notes = tuple(shorten(note, 34) for note in notes)
         rows = ()
         new = False
         if state is not None:
             done = sum(state.status[number] == "done" for number in box.nodes)
-            new = _node_of(state.event) in box.nodes
+            new = node_of(state.event) in box.nodes
             chip = Chip(f"{done:,} of {len(box.nodes):,}", language.GRADIENT, ("fold", box), new)
             self.rooms.reserve(("fold", box), f"{len(box.nodes):,} of {len(box.nodes):,}")
             look = language.GRADIENT if done else language.NOT_COMPUTED
             rows = (Row((Chip(chip.text, look, chip.slot, new),), "done"),)
-        return Card(language.OPERATION, shorten(box.title, 30), "", notes, rows, "", new)
+        return Card(language.OPERATION, shorten(box.title, 30), "", box.hides, rows, "", new, pile=True)
 
     def _mark(self, node: Node, state: State | None) -> tuple[str, bool]:
         if state is None:
@@ -234,7 +232,8 @@ def _hook_on_grad(event: Event | None, place: Place) -> bool:
     return isinstance(event, ChangedByHook) and event.side == ".grad" and event.node == place.node
 
 
-def _node_of(event: Event | None) -> int | None:
+def node_of(event: Event | None) -> int | None:
+    """The number of the node at which an event happens."""
     match event:
         case Entered(node=node) | Freed(node=node) | ChangedByHook(node=node):
             return node

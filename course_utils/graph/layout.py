@@ -11,7 +11,7 @@ Point = tuple[float, float]
 
 _POINTS_PER_INCH = 72
 _NODE_GAP = 18
-_RANK_GAP = {"right": 20, "down": 16}
+_RANK_GAP = {"right": 26, "down": 15}
 _LABEL_MARGIN = 14  # across the line, for the line of the value
 
 
@@ -61,18 +61,8 @@ class Layout:
     runs: tuple[Run, ...]
 
 
-def layout(blocks: Sequence[Block], wires: Sequence[Wire], width: float, direction: Direction | None = None) -> Layout:
-    """Positions for all blocks and wires, forward to the right, or down if `width` asks for it."""
-    if direction is not None:
-        return _laid_out(blocks, wires, direction)
-    right = _laid_out(blocks, wires, "right")
-    if right.width <= width:
-        return right
-    down = _laid_out(blocks, wires, "down")
-    return min(down, right, key=lambda found: found.width)
-
-
-def _laid_out(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
+def layout(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
+    """Positions for all blocks and wires; the forward pass goes in this direction."""
     import pygraphviz
 
     sides = ("w", "e") if direction == "right" else ("n", "s")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_utils.drawing import language
 
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
-from .describe import Describer
-from .events import Seed
-from .fold import View
+from .describe import Describer, node_of
+from .events import Seed, Sent
+from .fold import Box, View
 from .layout import Block, Direction, Layout, Point, Run, Wire, layout
 from .recording import Recording
 from .replay import State
@@ -43,14 +43,18 @@ class Scene:
     ) -> None:
         self.view, self.recording = view, recording
         self.describer = Describer(view, recording)
-        self._wanted = (width, direction)
+        self._room, self._wanted = width, direction
+        self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
 
     def cards(self, state: State | None) -> list[Placed]:
         """The boxes of the graph as they are in this state."""
-        return [
-            Placed(self.describer.card(box, state), centre, size)
-            for box, centre, size in zip(self.view.boxes, self.layout.centres, self._sizes, strict=False)
-        ]
+        direction = self.layout.direction
+        cards = [self._card(box, state, direction) for box in self.view.boxes]
+        sizes = self._sizes(direction)
+        return list(map(Placed, cards, self.layout.centres[: len(cards)], sizes))
+
+    def _card(self, box: Box, state: State | None, direction: Direction) -> Card:
+        return replace(self.describer.card(box, state), beside=direction == "down")
 
     @property
     def constants(self) -> list[Placed]:
@@ -66,8 +70,17 @@ class Scene:
 
     @cached_property
     def layout(self) -> Layout:
-        """The positions; the same in every state."""
-        return layout(self._blocks(), self._wires(), *self._wanted)
+        """The positions, the same in every state: forward to the right, or down where that is too wide."""
+        if self._wanted is not None:
+            return self._laid_out(self._wanted)
+        right = self._laid_out("right")
+        if right.width <= self._room:
+            return right
+        return min(right, self._laid_out("down"), key=lambda found: found.width)
+
+    def _laid_out(self, direction: Direction) -> Layout:
+        sizes = self._sizes(direction)
+        return layout(self._blocks(sizes), self._wires(), direction)
 
     @property
     def link_runs(self) -> tuple[Run, ...]:
@@ -84,6 +97,16 @@ class Scene:
         """The course of the line from each root to what it starts with."""
         return self.layout.runs[len(self.view.links) + len(self._constants) :]
 
+    def focus(self, state: State) -> Point | None:
+        """Where something has just happened; None before the first event."""
+        match state.event:
+            case None:
+                return None
+            case Sent(message=message) if message.edge in self.view.link_of:
+                return self.link_runs[self.view.link_of[message.edge]].label
+            case event:
+                return self.layout.centres[self.view.box_of[node_of(event)]]
+
     def _placed(self, cards: list[Card], start: int) -> list[Placed]:
         rooms = self.describer.rooms
         return [
@@ -97,10 +120,11 @@ class Scene:
 
         return None if self.recording is None else replay(self.recording)[0]
 
-    @cached_property
-    def _sizes(self) -> list[tuple[float, float]]:
-        rooms = self.describer.rooms
-        return [card_size(self.describer.card(box, self._first), rooms) for box in self.view.boxes]
+    def _sizes(self, direction: Direction) -> list[tuple[float, float]]:
+        if direction not in self._found_sizes:
+            cards = [self._card(box, self._first, direction) for box in self.view.boxes]
+            self._found_sizes[direction] = [card_size(card, self.describer.rooms) for card in cards]
+        return self._found_sizes[direction]
 
     @cached_property
     def _constants(self) -> list[tuple[Card, int, int]]:
@@ -118,11 +142,11 @@ class Scene:
     def _seeds(self) -> tuple[Seed, ...]:
         return () if self.recording is None else self.recording.seeds
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, sizes: list[tuple[float, float]]) -> list[Block]:
         rooms = self.describer.rooms
         blocks = [
             Block(width, height, len(self._ways_in(number)), self._ways_out(number))
-            for number, (width, height) in enumerate(self._sizes)
+            for number, (width, height) in enumerate(sizes)
         ]
         small = [card for card, *_ in self._constants] + [_seed_card(seed) for seed in self._seeds]
         return blocks + [Block(*card_size(card, rooms)) for card in small]

@@ -10,7 +10,23 @@ from course_utils.drawing.canvas import Canvas
 from course_utils.drawing.language import Look
 from course_utils.drawing.lettering import text_width
 
-from .cards import CHIP, GAP, LABEL, NAME, PADDING, ROW_HEIGHT, TITLE, Card, Chip, Rooms, Row, row_width
+from .cards import (
+    CHIP,
+    GAP,
+    HEADER,
+    LABEL,
+    NAME,
+    NAME_HEIGHT,
+    NOTE_HEIGHT,
+    PADDING,
+    ROW_HEIGHT,
+    TITLE,
+    Card,
+    Chip,
+    Rooms,
+    Row,
+    row_width,
+)
 from .layout import Point, Run
 from .lines import arrow_head, offset
 from .replay import State
@@ -41,6 +57,9 @@ class _Drawing:
         self.canvas = Canvas(round(self.width), round(height))
 
     def svg(self) -> str:
+        cards = self.scene.cards(self.state)
+        for placed in cards:
+            self._halo(placed)
         for run in self.scene.constant_runs:
             self._value_lane(run, language.CONSTANT)
         for number, run in enumerate(self.scene.link_runs):
@@ -49,7 +68,7 @@ class _Drawing:
             self._gradient_lane(run, 2)
         for placed in (*self.scene.constants, *self.scene.seeds):
             self._bare_row(placed)
-        for placed in self.scene.cards(self.state):
+        for placed in cards:
             self._card(placed)
         self._draw_legend()
         return self.canvas.svg()
@@ -106,21 +125,31 @@ class _Drawing:
         row = placed.card.rows[0]
         self._row(row, x - row_width(row, self.rooms) / 2, y)
 
+    def _halo(self, placed: Placed) -> None:
+        """A second frame around the card in which something happens, behind the lines that meet it."""
+        if placed.card.new:
+            x, y = self._at(placed.centre)
+            width, height = (side + 10 for side in placed.size)
+            ink = placed.card.look.ink
+            self.canvas.rect(x - width / 2, y - height / 2, width, height, stroke=ink, stroke_width=3, radius=9)
+
     def _card(self, placed: Placed) -> None:
         card, (width, height) = placed.card, placed.size
         x, y = self._at(placed.centre)
         left, top = x - width / 2, y - height / 2
         self._frame(card, left, top, width, height)
-        ink = card.look.ink
-        self.canvas.text(left + PADDING, top + 6 + TITLE / 2 + 2, card.title, size=TITLE, bold=True, ink=ink)
-        self._mark(card, left + width - PADDING - 6, top + 6 + TITLE / 2 + 2)
-        down = top + 12 + TITLE
+        middle = top + 2 + HEADER / 2
+        self.canvas.text(left + PADDING, middle, card.title, size=TITLE, bold=True, ink=card.look.ink)
+        self._mark(card, left + width - PADDING - 6, middle)
+        down = top + HEADER
         if card.name:
-            self.canvas.text(left + PADDING, down + 5, card.name, size=NAME, code=True, ink=language.QUIET_INK)
-            down += 14
+            beside = text_width(card.title, TITLE, bold=True) + GAP if card.beside else 0
+            name_at = (left + PADDING + beside, middle + 1 if card.beside else down + 5)
+            self.canvas.text(*name_at, card.name, size=NAME, code=True, ink=language.QUIET_INK)
+            down += 0 if card.beside else NAME_HEIGHT
         for note in card.notes:
             self.canvas.text(left + PADDING, down + 6, note, size=LABEL, ink=language.QUIET_INK)
-            down += 15
+            down += NOTE_HEIGHT
         for row in card.rows:
             self._row(row, left + PADDING, down + ROW_HEIGHT / 2)
             down += ROW_HEIGHT
@@ -129,10 +158,8 @@ class _Drawing:
         look = card.look
         radius = 6 if look.shape == "panel" else 3
         style = {"stroke": look.ink, "radius": radius}
-        if card.new:
-            self.canvas.rect(
-                left - 5, top - 5, width + 10, height + 10, stroke=look.ink, stroke_width=3, radius=radius + 4
-            )
+        for step in (6, 3) if card.pile else ():
+            self.canvas.rect(left + step, top - step, width, height, fill=look.fill, stroke_width=1.5, **style)
         stroke = 3 if card.mark == "running" else 1.5
         self.canvas.rect(left, top, width, height, fill=look.fill, stroke_width=stroke, **style)
         if look.shape == "double box":

@@ -20,11 +20,12 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: its picture, and the sentence that says what has just happened."""
+    """One step: its picture, the sentence that says what has just happened, and where in the picture."""
 
     step: int
     picture: Picture
     sentence: str
+    focus: tuple[float, float] | None = None
 
 
 class Frames(Sequence[Frame]):
@@ -57,4 +58,4 @@ class Frames(Sequence[Frame]):
         state = self._states[step]
         sentence = narrate(self.recording, state)
         text = f"Step {step} of {len(self) - 1}. {sentence} {summary(self.recording, state)}."
-        return Frame(step, Picture(svg(self._scene, state), text, text), sentence)
+        return Frame(step, Picture(svg(self._scene, state), text, text), sentence, self._scene.focus(state))

@@ -43,6 +43,7 @@ function render({ model, el }) {
   const image = element("img");
   const note = element("p", { role: "alert", class: "note" });
   note.hidden = true;
+  const picture = element("div", { class: "picture" }, image);
   const bar = element(
     "div",
     { class: "controls" },
@@ -57,7 +58,7 @@ function render({ model, el }) {
       "aria-label": "Backward pass, step by step. The left and right arrow keys move.",
       "data-lm-suppress-shortcuts": "true", // else JupyterLab takes the arrow keys
     },
-    bar, sentence, note, element("div", { class: "picture" }, image),
+    bar, sentence, note, picture,
   );
   el.append(root);
 
@@ -71,10 +72,19 @@ function render({ model, el }) {
     shown = frame.step;
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(frame.svg)}`;
     image.alt = frame.alt;
+    image.onload = () => bringIntoView(frame.focus);
     sentence.textContent = frame.sentence;
     root.dataset.step = shown;
     clearTimeout(silence);
     if (!root.classList.contains("gone")) note.hidden = true;
+  }
+
+  function bringIntoView(focus) {
+    if (!focus || picture.scrollHeight <= picture.clientHeight) return;
+    const y = (focus[1] * image.clientHeight) / image.naturalHeight - picture.scrollTop;
+    if (y > 0.2 * picture.clientHeight && y < 0.8 * picture.clientHeight) return;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    picture.scrollBy({ top: y - picture.clientHeight / 2, behavior: still ? "auto" : "smooth" });
   }
 
   function mark() {
@@ -146,6 +156,14 @@ function render({ model, el }) {
   parts.play.addEventListener("click", play);
   parts.slider.addEventListener("input", () => { pause(); go(parts.slider.valueAsNumber); });
   parts.number.addEventListener("change", () => { pause(); go(parts.number.valueAsNumber); });
+
+  parts.number.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // and not left to the notebook, which takes Enter as its own
+    event.stopPropagation();
+    pause();
+    go(parts.number.valueAsNumber);
+  });
 
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
   root.addEventListener("keydown", (event) => {

@@ -42,4 +42,5 @@ def _sent(frame: Frame) -> dict[str, object]:
         "svg": frame.picture.svg,
         "alt": frame.picture.alt,
         "sentence": frame.sentence,
+        "focus": frame.focus,
     }
