@@ -12,6 +12,7 @@ TITLE, NAME, CHIP, LABEL = 13, 9.5, 11, 10.5
 CHIP_HEIGHT, ROW_HEIGHT = 2 * CHIP, 27
 HEADER, NAME_HEIGHT, NOTE_HEIGHT = 25, 14, 15
 PADDING, GAP = 9, 7
+PILE = 6
 _MARK_WIDTH = 22
 
 
@@ -79,7 +80,8 @@ def card_size(card: Card, rooms: Rooms) -> tuple[float, float]:
     lines += [row_width(row, rooms) for row in card.rows]
     header = HEADER + (NAME_HEIGHT if card.name and not card.beside else 0) if card.title else 8
     height = header + NOTE_HEIGHT * len(card.notes) + ROW_HEIGHT * len(card.rows)
-    return max(lines) + 2 * PADDING, height + 5 * bool(card.title)
+    pile = PILE if card.pile else 0
+    return max(lines) + 2 * PADDING + pile, height + 5 * bool(card.title) + pile
 
 
 def row_width(row: Row, rooms: Rooms) -> float:

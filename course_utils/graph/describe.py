@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from .data import Edge, Graph, Node, Place, SavedTensor
 from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
 from .fold import Box, Link, View
 from .formulas import argument
+from .growth import Growth
 from .recording import Recording
 from .replay import State
 from .values import Snapshot
@@ -25,11 +26,24 @@ _LINE = 150  # pixels of saved tensors side by side
 
 
 class Describer:
-    """The cards of one view; `recording` is None where only the graph is shown."""
+    """The cards of one view; `recording` is None where only the graph is shown.
 
-    def __init__(self, view: View, recording: Recording | None) -> None:
+    `growth` tells which of the nodes are born on the way, if there are such.
+    """
+
+    def __init__(self, view: View, recording: Recording | None, growth: Growth | None = None) -> None:
         self.view, self.recording = view, recording
         self.graph: Graph = view.graph
+        self.born: Mapping[int, int] = growth.born if growth else {}
+        self._why: Mapping[int, str] = growth.why if growth else {}
+
+    def is_there(self, box: Box, state: State | None) -> bool:
+        """Whether any node in the box has been born."""
+        return state is None or any(self.born.get(number, 0) <= state.step for number in box.nodes)
+
+    def carries_messages(self, link: Link) -> bool:
+        """Whether gradients are sent along the line in this pass."""
+        return self.recording is not None and any(edge.source not in self.born for edge in link.edges)
 
     @cached_property
     def rooms(self) -> Rooms:
@@ -52,7 +66,15 @@ class Describer:
         if box.is_fold:
             return self._fold(box, state)
         node = self.graph.nodes[box.nodes[0]]
+        if node.number in self.born:
+            return self._fresh(node, state)
         return self._leaf(node, state) if node.kind == "leaf" else self._operation(node, state)
+
+    def _fresh(self, node: Node, state: State | None) -> Card:
+        """A node of the second order: the pass makes it, and nothing runs through it yet."""
+        card = self._operation(node, None)
+        new = state is not None and state.event is not None and self.born[node.number] == state.step
+        return replace(card, notes=(*card.notes, self._why[node.number]), new=new)
 
     def message(self, link: Link, state: State) -> Chip:
         """What has been sent along a line."""

@@ -13,6 +13,7 @@ from .data import Edge, Graph, Node
 MOST_BOXES = 60
 _LONGEST_CHAIN, _KEPT_AT_ENDS = 10, 2
 _LINE = 32  # letters in a line of a fold's text
+_JOINED = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _fold(graph: Graph, title: str, nodes: Sequence[int]) -> Box:
     with_leaves = f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'}"
     inner = [f"from {operations[-1].label} to {operations[0].label}"] if not title else []
     inner += [f"{count}, {with_leaves}" if leaves else count] if title else [f"and {with_leaves}"] * bool(leaves)
-    lines = [line for text in (*inner, _kinds(operations)) for line in wrap(text, _LINE)]
+    lines = [line.replace(_JOINED, " ") for text in (*inner, _kinds(operations)) for line in wrap(text, _LINE)]
     return Box(tuple(sorted(nodes)), title or count, tuple(lines))
 
 
@@ -147,7 +148,7 @@ def _kinds(operations: Sequence[Node]) -> str:
     """`50 Sin, 44 Cos`, the most frequent first."""
     kinds = Counter(node.operation for node in operations).most_common()
     more = sum(count for _, count in kinds[4:])
-    told = [f"{count:,} {name}" for name, count in kinds[:4]]
+    told = [f"{count:,}{_JOINED}{name}" for name, count in kinds[:4]]
     return ", ".join([*told, f"{more:,} more"] if more else told)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Direction = Literal["right", "down"]
@@ -17,12 +17,16 @@ _LABEL_MARGIN = 14  # across the line, for the line of the value
 
 @dataclass(frozen=True)
 class Block:
-    """A box to find room for, with so many ways in and out, in their order."""
+    """A box to find room for, with so many ways in and out, in their order.
+
+    The ways into an `unordered` block may change places where lines would cross.
+    """
 
     width: float
     height: float
     inputs: int = 1
     outputs: int = 1
+    unordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,32 @@ class Layout:
 
 def layout(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
     """Positions for all blocks and wires; the forward pass goes in this direction."""
+    found = _laid_out(blocks, wires, direction)
+    uncrossed = _uncrossed(blocks, wires, found)
+    return found if uncrossed == list(wires) else _laid_out(blocks, uncrossed, direction)
+
+
+def _uncrossed(blocks: Sequence[Block], wires: Sequence[Wire], found: Layout) -> list[Wire]:
+    """The wires, with those into unordered blocks in the order in which they arrive there."""
+    across = 1 if found.direction == "right" else 0
+    into: dict[int, list[int]] = {}
+    for number, wire in enumerate(wires):
+        if blocks[wire.head].unordered:
+            into.setdefault(wire.head, []).append(number)
+    better = list(wires)
+    for numbers in into.values():
+        inputs = sorted(wires[number].input for number in numbers)
+        numbers.sort(key=lambda number: _comes_from(wires[number], found, number)[across])
+        for number, way in zip(numbers, inputs, strict=True):
+            better[number] = replace(wires[number], input=way)
+    return better
+
+
+def _comes_from(wire: Wire, found: Layout, number: int) -> Point:
+    return found.runs[number].label or found.centres[wire.tail]
+
+
+def _laid_out(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
     import pygraphviz
 
     sides = ("w", "e") if direction == "right" else ("n", "s")

@@ -12,11 +12,14 @@ from .data import Place
 from .describe import Describer, node_of
 from .events import Seed, Sent
 from .fold import Box, View
+from .growth import Growth
 from .layout import Block, Direction, Layout, Point, Run, Wire, layout
 from .recording import Recording
 from .replay import State
 from .wording import gradient_text
 
+MARGIN = 20
+_NARROWEST = 300
 WIDTH = 900
 """What a notebook has room for, also in a window of 1024 pixels beside the file list."""
 
@@ -38,11 +41,12 @@ class Scene:
         view: View,
         recording: Recording | None = None,
         *,
+        growth: Growth | None = None,
         width: float = WIDTH,
         direction: Direction | None = None,
     ) -> None:
         self.view, self.recording = view, recording
-        self.describer = Describer(view, recording)
+        self.describer = Describer(view, recording, growth)
         self._room, self._wanted = width, direction
         self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
 
@@ -63,6 +67,11 @@ class Scene:
         return self._placed([card for card, *_ in self._constants], start)
 
     @property
+    def constant_heads(self) -> list[int]:
+        """The number of the box that each constant goes into."""
+        return [head for _, head, _ in self._constants]
+
+    @property
     def seeds(self) -> list[Placed]:
         """The gradients that the caller starts with."""
         start = len(self.view.boxes) + len(self._constants)
@@ -81,6 +90,16 @@ class Scene:
     def _laid_out(self, direction: Direction) -> Layout:
         sizes = self._sizes(direction)
         return layout(self._blocks(sizes), self._wires(), direction)
+
+    @cached_property
+    def width(self) -> float:
+        """The width of the whole picture."""
+        return max(self.layout.width + 2 * MARGIN, _NARROWEST)
+
+    @property
+    def origin(self) -> Point:
+        """Where in the picture the layout begins."""
+        return (self.width - self.layout.width) / 2, MARGIN
 
     @property
     def link_runs(self) -> tuple[Run, ...]:
@@ -103,9 +122,10 @@ class Scene:
             case None:
                 return None
             case Sent(message=message) if message.edge in self.view.link_of:
-                return self.link_runs[self.view.link_of[message.edge]].label
+                found = self.link_runs[self.view.link_of[message.edge]].label
             case event:
-                return self.layout.centres[self.view.box_of[node_of(event)]]
+                found = self.layout.centres[self.view.box_of[node_of(event)]]
+        return found[0] + self.origin[0], found[1] + self.origin[1]
 
     def _placed(self, cards: list[Card], start: int) -> list[Placed]:
         rooms = self.describer.rooms
@@ -145,7 +165,7 @@ class Scene:
     def _blocks(self, sizes: list[tuple[float, float]]) -> list[Block]:
         rooms = self.describer.rooms
         blocks = [
-            Block(width, height, len(self._ways_in(number)), self._ways_out(number))
+            Block(width, height, len(self._ways_in(number)), self._ways_out(number), self._is_unordered(number))
             for number, (width, height) in enumerate(sizes)
         ]
         small = [card for card, *_ in self._constants] + [_seed_card(seed) for seed in self._seeds]
@@ -169,7 +189,7 @@ class Scene:
         return Wire(link.target, link.source, self._way_out(link.edges[0].place), way, self._label(number))
 
     def _label(self, number: int) -> tuple[float, float] | None:
-        if self._first is None:
+        if self._first is None or not self.describer.carries_messages(self.view.links[number]):
             return None
         chip = self.describer.message(self.view.links[number], self._first)
         if len(self.view.links[number].edges) > 1:
@@ -186,6 +206,10 @@ class Scene:
         used = {edge.position for edge in self.view.graph.edges_from(node.number)}
         constants = {position for position, _ in self.describer.constants(node)}
         return sorted(used | constants) or [0]
+
+    def _is_unordered(self, number: int) -> bool:
+        box = self.view.boxes[number]
+        return not box.is_fold and self.view.graph.nodes[box.nodes[0]].operation in ("Add", "Mul")
 
     def _ways_out(self, number: int) -> int:
         box = self.view.boxes[number]

@@ -19,6 +19,7 @@ from .cards import (
     NAME_HEIGHT,
     NOTE_HEIGHT,
     PADDING,
+    PILE,
     ROW_HEIGHT,
     TITLE,
     Card,
@@ -27,12 +28,13 @@ from .cards import (
     Row,
     row_width,
 )
+from .events import Freed
 from .layout import Point, Run
 from .lines import arrow_head, offset
 from .replay import State
-from .scene import Placed, Scene
+from .scene import MARGIN, Placed, Scene
+from .wording import NOT_YET
 
-_MARGIN = 20
 _LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
 # Half the distance between a value's line and its gradient's. Forward to the right, the value's line
 # passes above the message; downward it would have to go round it, and goes behind it.
@@ -50,37 +52,43 @@ class _Drawing:
         self.rooms: Rooms = scene.describer.rooms
         self.legend = _legend(scene)
         layout = scene.layout
-        self.width = max(layout.width + 2 * _MARGIN, 300)
-        self.left = (self.width - layout.width) / 2
-        self.rows = _legend_rows(self.legend, self.width - 2 * _MARGIN)
-        height = layout.height + 2 * _MARGIN + _LEGEND_HEIGHT * len(self.rows)
-        self.canvas = Canvas(round(self.width), round(height))
+        self.rows = _legend_rows(self.legend, scene.width - 2 * MARGIN)
+        height = layout.height + 2 * MARGIN + _LEGEND_HEIGHT * len(self.rows)
+        self.canvas = Canvas(round(scene.width), round(height))
 
     def svg(self) -> str:
         cards = self.scene.cards(self.state)
         for placed in cards:
             self._halo(placed)
-        for run in self.scene.constant_runs:
-            self._value_lane(run, language.CONSTANT)
+        for number, run in enumerate(self.scene.constant_runs):
+            if self._is_there(self.scene.constant_heads[number]):
+                self._value_lane(run, language.CONSTANT)
         for number, run in enumerate(self.scene.link_runs):
             self._link(number, run)
         for run in self.scene.seed_runs:
             self._gradient_lane(run, 2)
-        for placed in (*self.scene.constants, *self.scene.seeds):
+        for placed, head in zip(self.scene.constants, self.scene.constant_heads, strict=True):
+            if self._is_there(head):
+                self._bare_row(placed)
+        for placed in self.scene.seeds:
             self._bare_row(placed)
-        for placed in cards:
-            self._card(placed)
+        for number, placed in enumerate(cards):
+            if self._is_there(number):
+                self._card(placed)
+            else:
+                self._ghost(placed)
         self._draw_legend()
         return self.canvas.svg()
 
     def _at(self, point: Point) -> Point:
-        return point[0] + self.left, point[1] + _MARGIN
+        return point[0] + self.scene.origin[0], point[1] + self.scene.origin[1]
 
     def _link(self, number: int, run: Run) -> None:
-        self._value_lane(run, language.VALUE)
-        if self.state is None:
-            return
         link = self.scene.view.links[number]
+        if self._is_there(link.source):
+            self._value_lane(run, language.VALUE)
+        if self.state is None or run.label is None:
+            return
         chip = self.scene.describer.message(link, self.state)
         if any(edge in self.state.messages for edge in link.edges) and chip.look is language.GRADIENT:
             self._gradient_lane(run, 4 if chip.new else 2)
@@ -96,8 +104,7 @@ class _Drawing:
 
     def _value_lane(self, run: Run, look: Look) -> None:
         """The solid line of the value, with its head at the operation."""
-        alone = self.state is None or look is language.CONSTANT
-        lane = 0 if alone else -self._lane
+        lane = 0 if run.label is None else -self._lane
         self._line(run.curves, lane, look, look.width, look.dash if look is language.CONSTANT else "")
 
     def _gradient_lane(self, run: Run, width: float) -> None:
@@ -125,6 +132,16 @@ class _Drawing:
         row = placed.card.rows[0]
         self._row(row, x - row_width(row, self.rooms) / 2, y)
 
+    def _is_there(self, number: int) -> bool:
+        return self.scene.describer.is_there(self.scene.view.boxes[number], self.state)
+
+    def _ghost(self, placed: Placed) -> None:
+        """Where a card will be that does not exist yet."""
+        (x, y), (width, height) = self._at(placed.centre), placed.size
+        look = language.NOT_COMPUTED
+        style = {"fill": look.fill, "stroke": look.ink, "dash": look.dash, "radius": 6}
+        self.canvas.rect(x - width / 2, y - height / 2, width, height, **style)
+
     def _halo(self, placed: Placed) -> None:
         """A second frame around the card in which something happens, behind the lines that meet it."""
         if placed.card.new:
@@ -137,6 +154,8 @@ class _Drawing:
         card, (width, height) = placed.card, placed.size
         x, y = self._at(placed.centre)
         left, top = x - width / 2, y - height / 2
+        if card.pile:
+            top, width, height = top + PILE, width - PILE, height - PILE
         self._frame(card, left, top, width, height)
         middle = top + 2 + HEADER / 2
         self.canvas.text(left + PADDING, middle, card.title, size=TITLE, bold=True, ink=card.look.ink)
@@ -158,7 +177,7 @@ class _Drawing:
         look = card.look
         radius = 6 if look.shape == "panel" else 3
         style = {"stroke": look.ink, "radius": radius}
-        for step in (6, 3) if card.pile else ():
+        for step in (PILE, PILE / 2) if card.pile else ():
             self.canvas.rect(left + step, top - step, width, height, fill=look.fill, stroke_width=1.5, **style)
         stroke = 3 if card.mark == "running" else 1.5
         self.canvas.rect(left, top, width, height, fill=look.fill, stroke_width=stroke, **style)
@@ -216,15 +235,23 @@ def _legend(scene: Scene) -> list[Entry]:
     """What the looks in this scene mean; the same in all its states."""
     graph = scene.view.graph
     entries: list[Entry] = [("", language.VALUE, "value")]
+    leaves = [leaf.results[0] for leaf in graph.leaves]
     if scene.recording is not None:
         entries.append(("", language.GRADIENT, "gradient"))
-    if scene.recording is not None or graph.leaves:
-        entries.append(("?", language.NOT_COMPUTED, language.NOT_COMPUTED.word))
-    if any(saved.state != "empty" for node in graph.nodes for saved in node.saved):
+    elif any(leaf.grad is not None for leaf in leaves):
+        entries.append(("1", language.GRADIENT, "gradient"))
+    if scene.recording is not None or any(leaf.grad is None for leaf in leaves):
+        entries.append((NOT_YET, language.NOT_COMPUTED, language.NOT_COMPUTED.word))
+    if _frees(scene):
         entries.append(("x", language.FREED, language.FREED.word))
     if scene.constants:
         entries.append(("2", language.CONSTANT, language.CONSTANT.word))
     return entries
+
+
+def _frees(scene: Scene) -> bool:
+    saved = [tensor.state for node in scene.view.graph.nodes for tensor in node.saved]
+    return "freed" in saved or (scene.recording is not None and bool(scene.recording.of_kind(Freed)))
 
 
 def _sample_width(sample: str) -> float:
