@@ -19,7 +19,7 @@ Identify = Callable[[Tensor], tuple["Place | None", "str | None"]]
 
 # Reading a packed tensor runs its hook (checkpointing computes a whole forward pass), so without
 # this attribute, which older torch does not have, nothing is read.
-_CAN_SEE_HOOKS = hasattr(RawSavedTensor, "unpack_hook")
+CAN_SEE_HOOKS = hasattr(RawSavedTensor, "unpack_hook")
 _RAW, _SAVED = "_raw_saved_", "_saved_"
 _LARGEST_COUNT = 2**63
 
@@ -71,7 +71,7 @@ def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _read(
     name: str, raw: RawSavedTensor, read: Callable[[], Tensor | None], identify: Identify
 ) -> SavedTensor:
-    if not _CAN_SEE_HOOKS:
+    if not CAN_SEE_HOOKS:
         return SavedTensor(name, "not read")
     if raw.unpack_hook is not None:
         return SavedTensor(name, "packed")
