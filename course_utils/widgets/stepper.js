@@ -4,8 +4,6 @@ const MILLISECONDS_A_STEP = 1400;
 const NO_ANSWER_AFTER = 5000;
 const KEPT_FRAMES = 200;
 const SMALLEST = 0.8;
-const GONE =
-  "The kernel that made this stepper is no longer there. Run this cell again to go on stepping.";
 const SILENT =
   "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
@@ -166,7 +164,7 @@ function render({ model, el }) {
     clearTimeout(silence);
     root.classList.add("gone");
     for (const control of bar.querySelectorAll("button, input")) control.disabled = true;
-    say(GONE);
+    say(model.get("cut_off"));
   }
 
   const moves = { first: () => 0, back: () => wanted - 1, next: () => wanted + 1, last: () => last };

@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from course_utils.widgets.frames import Frame
+from course_utils.widgets.status import CUT_OFF
 
 _HERE = Path(__file__).parent
 
@@ -24,6 +25,7 @@ class StepperView(anywidget.AnyWidget):
     last = traitlets.Int().tag(sync=True)
     step = traitlets.Int().tag(sync=True)
     frame = traitlets.Dict().tag(sync=True)
+    cut_off = traitlets.Unicode(CUT_OFF).tag(sync=True)  # words for when nobody can be asked any more
 
     def __init__(self, variants: Mapping[str, Sequence[Frame]]) -> None:
         self._frames = list(variants.values())
