@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.graph.lines import arrow_head, offset
+from course_utils.graph.lines import arrow_head, joined, offset
 
 STRAIGHT = [(0, 0), (10, 0), (20, 0), (30, 0)]
 TURN = [(0, 0), (10, 0), (20, 0), (20, 10), (20, 20), (20, 30), (20, 40)]
@@ -29,3 +29,10 @@ def test_the_head_ends_where_the_curve_ended():
     assert shaft[-1] == ((left[0] + right[0]) / 2, 0)
     assert shaft[0] == STRAIGHT[0]
     assert 20 < shaft[-1][0] < 30
+
+
+def test_curves_are_joined_by_straight_pieces():
+    further = [(x + 50, y) for x, y in STRAIGHT]
+    course = joined([STRAIGHT, further])
+    assert len(course) == 4 + 2 + 4
+    assert course[3:7] == [(30, 0), (30, 0), (50, 0), (50, 0)]

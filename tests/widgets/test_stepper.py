@@ -65,15 +65,28 @@ def test_no_frame_is_made_before_it_is_asked_for(recording, monkeypatch):
     assert made == [7]
 
 
-def test_the_page_gets_the_step_it_asks_for(recording):
+def ask(view, *frames):
+    """What the page is sent when it asks for these frames."""
+    sent = []
+    view.send = sent.append
+    view._handle_custom_msg({"frames": [list(frame) for frame in frames]}, [])
+    return [answer["frame"] for answer in sent]
+
+
+def test_the_page_gets_the_frames_it_asks_for(recording):
     view = step(recording).widget()
     assert view.last == 11
-    assert view.frame["step"] == 0
-    view.step = 5
-    assert view.frame["step"] == 5
-    assert view.frame["sentence"].startswith("Mul 1 sends to x")
+    five, six = ask(view, (0, 5), (0, 6))
+    assert (five["step"], six["step"]) == (5, 6)
+    assert five["sentence"].startswith("Mul 1 sends to x")
+    assert five["alt"].startswith("Step 5 of 11.")
+    assert five["svg"].startswith("<svg")
+
+
+def test_a_step_outside_of_the_pass_is_brought_back(recording):
+    view = step(recording).widget()
     view.step = 400
-    assert view.step == view.frame["step"] == 11
+    assert view.step == 11
     view.step = -3
     assert view.step == 0
 
@@ -106,11 +119,11 @@ def test_a_second_order_pass_has_a_second_variant(recording, twice):
     assert "This builds new nodes, to differentiate again: Mul 7′" in second[2].sentence
 
 
-def test_the_switch_keeps_the_step(twice):
+def test_both_variants_can_be_asked_for(twice):
     view = step(twice).widget()
-    view.step = 4
-    view.variant = 1
-    assert (view.frame["variant"], view.frame["step"]) == (1, 4)
+    first, second = ask(view, (0, 4), (1, 4))
+    assert (first["variant"], second["variant"]) == (0, 1)
+    assert first["svg"] != second["svg"]
     view.variant = 7
     assert view.variant == 1
 
