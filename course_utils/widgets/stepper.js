@@ -2,7 +2,7 @@
 
 const MILLISECONDS_A_STEP = 1400;
 const NO_ANSWER_AFTER = 5000;
-const KEPT_FRAMES = 200;
+const KEPT_FRAMES = 50;
 const SMALLEST = 0.8;
 const SILENT =
   "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
@@ -28,6 +28,14 @@ function missing(at, size) {
 
 const key = (variant, step) => `${variant}/${step}`;
 
+// An image of its own for each frame: by the time it is shown, the browser has drawn it.
+function pictured({ svg, alt }) {
+  const image = element("img", { alt });
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  image.decode().catch(() => {});
+  return image;
+}
+
 function controls(last) {
   const buttons = Object.fromEntries(
     BUTTONS.map(([name, title, sign]) => [
@@ -48,7 +56,7 @@ function render({ model, el }) {
   const last = model.get("last");
   const parts = controls(last);
   const sentence = element("p", { role: "status", "aria-live": "polite", class: "sentence" });
-  const image = element("img");
+  let image = element("img");
   const note = element("p", { role: "alert", class: "note" });
   note.hidden = true;
   const picture = element("div", { class: "picture" }, image);
@@ -81,9 +89,9 @@ function render({ model, el }) {
 
   function show(frame) {
     shown = key(frame.variant, frame.step);
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(frame.svg)}`;
-    image.alt = frame.alt;
-    image.onload = () => bringIntoView(frame.focus);
+    image.replaceWith(frame.image);
+    image = frame.image;
+    image.decode().then(() => frame.image === image && bringIntoView(frame.focus), () => {});
     sentence.textContent = frame.sentence;
     root.dataset.step = frame.step;
     root.dataset.variant = frame.variant;
@@ -140,6 +148,7 @@ function render({ model, el }) {
   }
 
   function received({ frame }) {
+    frame.image = pictured(frame);
     const name = key(frame.variant, frame.step);
     asked.delete(name);
     frames.set(name, frame);
