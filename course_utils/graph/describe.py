@@ -142,7 +142,7 @@ class Describer:
                 word = "freed" if freed else _STATES.get(saved.state, "saved")
                 groups.setdefault(word, []).append(self._saved_chip(node, saved, freed, new and freed))
         return [
-            Row(chips, word if first else "")
+            Row(chips, word, further=not first)
             for word, group in groups.items()
             for first, chips in _in_lines(group, self.rooms)
         ]
