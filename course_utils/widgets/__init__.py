@@ -1,1 +1,6 @@
-""""""
+"""Pictures to operate: each shows itself live, and as a still picture with text where it cannot."""
+
+from course_utils.widgets.explorer import OneOperationExplorer, explore
+from course_utils.widgets.prediction import Prediction, predict
+
+__all__ = ["OneOperationExplorer", "Prediction", "explore", "predict"]

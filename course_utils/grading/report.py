@@ -1,0 +1,169 @@
+"""Outcomes as a gradebook and as a summary on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from course_utils.checks.catalogue import find
+from course_utils.grading.verdict import Graded, Status
+
+NAME = "gradebook.csv"
+PREVIOUS = "gradebook.previous.csv"
+_MARKS: dict[Status, str] = {"right": "[green]✔[/]", "wrong": "[red]✘[/]", "not attempted": "○", "missing": "-"}
+_LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note"
+_OTHER_MARK = "[yellow]![/]"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission's outcome. `fault` says why it was not read; `notes` what was repaired or is odd."""
+
+    student: str
+    file: str
+    unit: str
+    graded: tuple[Graded, ...] = ()
+    fault: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> int:
+        """What is earned for certain."""
+        return sum(one.points or 0 for one in self.graded)
+
+    @property
+    def total(self) -> int:
+        """What the unit has to give."""
+        return sum(find(one.exercise).points for one in self.graded)
+
+    @property
+    def note(self) -> str:
+        """All that a person should know of the row, in one line."""
+        unreadable = [f"unreadable: {self.fault}"] if self.fault else []
+        return "; ".join([*unreadable, *self.notes, *_told(self.graded)])
+
+
+def _told(graded: Iterable[Graded]) -> list[str]:
+    """What became of the exercises that are not right, those with the same outcome together."""
+    together: dict[str, list[str]] = {}
+    for one in graded:
+        if one.status not in ("right", "unreadable"):
+            label = f" [{one.label}]" if one.label else ""
+            note = f" ({one.note})" if one.note else ""
+            together.setdefault(f"{one.status}{label}{note}", []).append(one.exercise)
+    return [f"{outcome}: {', '.join(names)}" for outcome, names in together.items()]
+
+
+# the gradebook --------------------------------------------------------------------------------------------------
+
+
+def write_gradebook(rows: Sequence[Row], folder: Path) -> Path | None:
+    """Write gradebook.csv in one step. Another that stood there is kept: returns where, None if there was none."""
+    path = folder / NAME
+    # with a byte order mark, or Excel shows names with other letters as nonsense
+    content = gradebook(rows).encode("utf-8-sig")
+    previous = None
+    if path.exists() and path.read_bytes() != content:
+        previous = folder / PREVIOUS
+        shutil.copy(path, previous)
+    # mkstemp makes a file that only its owner can read, as it should be with grades
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    return previous
+
+
+def gradebook(rows: Sequence[Row]) -> str:
+    """The CSV: a row per submission, a column per exercise, empty where no points can be told."""
+    exercises = _exercises(rows)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["student", "file", "unit", *exercises, "points", "total", "note"])
+    for row in rows:
+        points = {one.exercise: one.points for one in row.graded}
+        earned = ["" if points.get(name) is None else points[name] for name in exercises]
+        texts = map(defused, (row.student, row.file, row.unit))
+        writer.writerow([*texts, *earned, row.points, row.total if row.unit else "", defused(row.note)])
+    return text.getvalue()
+
+
+def one_line(text: str) -> str:
+    """The text without line ends, tabs, and what moves a terminal's cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def defused(text: str) -> str:
+    """The text in one line, such that no spreadsheet takes it for a formula."""
+    line = one_line(text)
+    return f"'{line}" if line.lstrip()[:1] in tuple("=+-@") else line
+
+
+def _exercises(rows: Iterable[Row]) -> list[str]:
+    found = {one.exercise: row.unit for row in rows for one in row.graded}
+    return sorted(found, key=found.__getitem__)  # by unit; within one, as its notebook has them
+
+
+# the summary ----------------------------------------------------------------------------------------------------
+
+
+def show_summary(rows: Sequence[Row], console: Console) -> None:
+    """Print a table of the submissions and one of the exercises, for each unit; then what could not be read."""
+    for unit in sorted({row.unit for row in rows if row.unit}):
+        mine = [row for row in rows if row.unit == unit]
+        console.print(f"[bold]{unit}[/]   {_LEGEND}")
+        console.print(_students(mine))
+        console.print(_outcomes(mine))
+    for row in rows:
+        if row.fault or any(one.status in ("grader error", "not run") for one in row.graded):
+            student, file, note = (escape(one_line(text)) for text in (row.student, row.file, row.note))
+            console.print(f"[yellow]{student}[/] ({file}): {note}")
+
+
+def _students(rows: Sequence[Row]) -> Table:
+    exercises = _exercises(rows)
+    table = Table()
+    table.add_column("student", overflow="fold")
+    for number in range(1, len(exercises) + 1):
+        table.add_column(str(number), justify="center")
+    table.add_column("points", justify="right")
+    for row in rows:
+        marks = {one.exercise: _MARKS.get(one.status, _OTHER_MARK) for one in row.graded}
+        cells = [marks.get(name, "") for name in exercises]
+        table.add_row(escape(one_line(row.student)), *cells, f"{row.points} of {row.total}")
+    return table
+
+
+def _outcomes(rows: Sequence[Row]) -> Table:
+    """How often each exercise was right, wrong, not attempted, or else, and its most frequent mistakes."""
+    table = Table()
+    table.add_column("", justify="right")
+    table.add_column("exercise", no_wrap=True)
+    for mark in (_MARKS["right"], _MARKS["wrong"], _MARKS["not attempted"], "other"):
+        table.add_column(mark, justify="right")
+    table.add_column("most frequent mistakes")
+    for number, name in enumerate(_exercises(rows), start=1):
+        graded = [one for row in rows for one in row.graded if one.exercise == name]
+        count = Counter(one.status for one in graded)
+        three = [count[status] for status in ("right", "wrong", "not attempted")]
+        labels = Counter(one.label for one in graded if one.label).most_common(3)
+        mistakes = "\n".join(f"{label}: {times}" for label, times in labels)
+        table.add_row(str(number), name, *map(str, three), str(len(graded) - sum(three)), escape(mistakes))
+    return table

@@ -1,0 +1,127 @@
+"""From what a cell printed to points: evidence read as text, held against the truth outside its process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from course_utils.checks.catalogue import find
+from course_utils.checks.diagnose import diagnose
+from course_utils.checks.evidence import Evidence, Observation, gather, same_evidence
+from course_utils.checks.exercise import Exercise
+from course_utils.checks.plain import Raised, from_json
+from course_utils.grading.merge import Merged
+from course_utils.grading.run import CellRecord
+
+Status = Literal[
+    "right", "wrong", "not attempted", "crashed", "timeout", "missing", "not run", "unreadable", "grader error"
+]
+_MOST_NOTE = 160
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The outcome of one exercise in one submission. `points` is None where nobody can say: never a silent zero."""
+
+    exercise: str
+    status: Status
+    points: int | None
+    label: str = ""
+    note: str = ""
+
+
+def grade_exercises(merged: Merged, records: tuple[CellRecord, ...], seed: int) -> list[Graded]:
+    """The outcome of each exercise that has evidence cells, in their order."""
+    run = list(zip(merged.cells, records, strict=True))
+    graded = []
+    for cell, record in run:
+        if cell.role == "evidence":
+            answers = [other for its, other in run if its.role == "answer" and its.exercise == cell.exercise]
+            graded.append(_grade(find(cell.exercise), record, answers, cell.exercise in merged.missing, seed))
+    return graded
+
+
+def unreadable(exercises: Iterable[str]) -> list[Graded]:
+    """The outcome of all exercises in a submission that could not be read."""
+    return [Graded(exercise, "unreadable", 0) for exercise in exercises]
+
+
+def _grade(exercise: Exercise, record: CellRecord, answers: list[CellRecord], missing: bool, seed: int) -> Graded:
+    if record.outcome == "passed":
+        return Graded(exercise.name, "right", exercise.points)
+    if record.outcome == "differs":
+        return judge_text(exercise, record.stdout, seed)
+    blamed = next((one for one in answers if one.outcome != "passed"), record)
+    status, points = _WITHOUT_EVIDENCE[blamed.outcome]
+    if missing and blamed.outcome == "raised":
+        return Graded(exercise.name, "missing", 0)
+    note = _NOTES.get(blamed.outcome) or blamed.error
+    return Graded(exercise.name, status, points, note=_short(note))
+
+
+_WITHOUT_EVIDENCE: Mapping[str, tuple[Status, int | None]] = {
+    "raised": ("crashed", 0),
+    "died": ("crashed", 0),
+    "timeout": ("timeout", 0),
+    "not run": ("not run", None),
+    "fault": ("grader error", None),
+    "differs": ("grader error", None),  # of an answer cell nothing is compared
+}
+_NOTES: Mapping[str, str] = {
+    "timeout": "stopped at the time limit",
+    "died": "the kernel ended while it ran",
+    "not run": "an earlier cell had ended the kernel",
+}
+
+
+def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
+    """The outcome that the printed evidence has under `seed`, with the mistake that explains it where one does."""
+    truth = gather(exercise, exercise.truth, seed)
+    sent = read_evidence(text, truth)
+    if sent is None:
+        stub = '{"not attempted": true}' in text.splitlines()
+        if stub:
+            return Graded(exercise.name, "not attempted", 0)
+        return Graded(exercise.name, "wrong", 0, note="what it printed is no evidence")
+    if same_evidence(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
+        return Graded(exercise.name, "right", exercise.points)
+    if exercise.given is not None and same_evidence(sent, gather(exercise, exercise.given, seed)):
+        return Graded(exercise.name, "not attempted", 0)
+    raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
+    return Graded(exercise.name, "wrong", 0, label=_label(exercise, sent, truth, seed), note=_short(raised))
+
+
+def read_evidence(text: str, truth: Evidence) -> Evidence | None:
+    """The evidence in a cell's output, other lines passed over; None if it does not see what the truth sees."""
+    try:
+        found = [line for line in map(_line, text.splitlines()) if line is not None]
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None
+    if [one.label for one in found] != [one.label for one in truth]:
+        return None
+    return tuple(replace(one, given=other.given, parts=other.parts) for one, other in zip(found, truth, strict=True))
+
+
+def _line(text: str) -> Observation | None:
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(record, dict) or not {"saw", "value"} <= set(record):
+        return None
+    return Observation(record["saw"], from_json(record["value"]), changed=tuple(record.get("changed", ())))
+
+
+def _label(exercise: Exercise, sent: Evidence, truth: Evidence, seed: int) -> str:
+    try:
+        found = diagnose(exercise, sent, truth, seed)
+    except Exception:  # a submission may print evidence of any form, and gets no label for it
+        return ""
+    return found.label if found else ""
+
+
+def _short(note: str) -> str:
+    line = " ".join(note.split())
+    return line if len(line) <= _MOST_NOTE else f"{line[:_MOST_NOTE]}..."

@@ -1,0 +1,25 @@
+"""What holds for every test: no file of this user is read or written, and nothing runs in parallel."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from course_utils.testing import surroundings
+
+# notebooks in tests/ are material for tests; nbval is for the course's own
+collect_ignore_glob = ["*.ipynb"]
+
+# for whoever calls pytest itself; `course test` and its workers have set these already
+if "COURSE_BROWSER" not in os.environ:
+    _folder = tempfile.TemporaryDirectory(prefix="course-test-", ignore_cleanup_errors=True)
+    os.environ.update(surroundings(Path(_folder.name)))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The clone."""
+    return Path(__file__).resolve().parents[1]
