@@ -22,6 +22,7 @@ from .values import Snapshot
 from .wording import NOT_YET, gradient_text, result_text, saved_text, value_text
 
 _STATES = {"kept": "ctx", "packed": "packed", "not read": "saved", "changed": "changed!"}
+_FREEABLE = ("saved", "packed", "not read")
 _MOST_CONSTANTS = 3
 _LINE = 150  # pixels of saved tensors side by side
 
@@ -159,7 +160,7 @@ class Describer:
         groups: dict[str, list[Chip]] = {}
         for saved in node.saved:
             if saved.state != "empty":
-                freed = saved.state == "freed" or (gone and saved.state == "saved")
+                freed = saved.state == "freed" or (gone and saved.state in _FREEABLE)
                 word = "freed" if freed else _STATES.get(saved.state, "saved")
                 groups.setdefault(word, []).append(self._saved_chip(node, saved, freed, new and freed))
         return [
