@@ -7,8 +7,12 @@ import importlib
 _HOMES = {
     "check": "course_utils.checks",
     "progress": "course_utils.checks",
+    "record": "course_utils.graph",
+    "replay": "course_utils.graph",
+    "trace": "course_utils.graph",
     "explore": "course_utils.widgets",
     "predict": "course_utils.widgets",
+    "step": "course_utils.widgets",
 }
 
 __all__ = sorted(_HOMES)

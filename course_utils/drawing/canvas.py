@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from typing import Literal
 
@@ -22,9 +23,13 @@ def coordinate(value: float) -> str:
 
 
 class Canvas:
-    """A card of `width` by `height` pixels to draw on; `svg()` gives the document."""
+    """A card of `width` by `height` pixels to draw on; `svg()` gives the document.
 
-    def __init__(self, width: float, height: float) -> None:
+    With `shared_font` the document names its font once, which makes pictures with much text smaller.
+    """
+
+    def __init__(self, width: float, height: float, *, shared_font: bool = False) -> None:
+        self._shared_font = shared_font
         self._parts: list[str] = []
         self._clips = 0
         self.width, self.height = width, height
@@ -34,9 +39,9 @@ class Canvas:
     def svg(self) -> str:
         """The finished document."""
         width, height = coordinate(self.width), coordinate(self.height)
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        )
+        font = f' font-family="{escape(language.FONT)}"' if self._shared_font else ""
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}{font}>'
         return "\n".join([head, *self._parts, "</svg>"])
 
     def rect(
@@ -78,6 +83,12 @@ class Canvas:
         style = _line(stroke, width, dash)
         self._add("polyline", points=_points(points), fill="none", stroke_linejoin="round", **style)
 
+    def curve(self, points: Sequence[Point], *, stroke: str, width: float = 1, dash: str = "") -> None:
+        """Cubic Bézier curves end to end: a start, then two control points and an end for each."""
+        first, *rest = points
+        path = f"M{_points([first])}C{_points(rest)}"
+        self._add("path", d=path, fill="none", **_line(stroke, width, dash))
+
     def polygon(self, points: Iterable[Point], *, fill: str) -> None:
         """A filled polygon."""
         self._add("polygon", points=_points(points), fill=fill)
@@ -100,7 +111,7 @@ class Canvas:
             escape(text),
             x=x,
             y=y + 0.35 * size,  # by hand: dominant-baseline is not the same in every viewer
-            font_family=language.CODE_FONT if code else language.FONT,
+            font_family=language.CODE_FONT if code else None if self._shared_font else language.FONT,
             font_size=size,
             font_weight="bold" if bold else None,
             text_anchor=None if anchor == "start" else anchor,
@@ -122,13 +133,22 @@ class Canvas:
             self.line(start, neck, stroke=look.ink, width=look.width)
             self.polygon([wings[0], end, wings[1]], fill=look.ink)
 
-    def chip(self, centre: Point, text: str, look: Look, *, size: float = 13) -> float:
-        """`text` in the shape of its role, centred; returns the chip's width."""
-        width, height = text_width(text, size) + 2 * size, 2 * size
+    def chip(
+        self, centre: Point, text: str, look: Look, *, size: float = 13, width: float | None = None, new: bool = False
+    ) -> float:
+        """`text` in the shape of its role, centred; returns the chip's width.
+
+        `new` is for what has just changed: light text on a dark ground, and a second line around it.
+        """
+        width, height = width or text_width(text, size) + 2 * size, 2 * size
         x, y = centre[0] - width / 2, centre[1] - height / 2
         radius = {"pill": height / 2, "panel": 6}.get(look.shape, 3)
-        dash = look.dash if look in (language.NOT_COMPUTED, language.FREED) else ""
+        dash = look.dash if look in (language.NOT_COMPUTED, language.FREED, language.CONSTANT) else ""
         style = {"stroke": look.ink, "stroke_width": 1.5, "radius": radius}
+        if new:
+            self.rect(x - 3, y - 3, width + 6, height + 6, fill=language.CARD, **{**style, "radius": radius + 3})
+            look = replace(look, ink=language.CARD, fill=look.ink)
+            dash = ""
         self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
         if look.shape == "double box":
             self.rect(x + 3, y + 3, width - 6, height - 6, stroke=look.ink, radius=2)
@@ -149,6 +169,15 @@ class Canvas:
         self._parts.append(f'</clipPath><g clip-path="url(#{name})">')
         yield
         self._parts.append("</g>")
+
+    def once(self, memory: dict, key: Hashable, draw: Callable[[], None]) -> None:
+        """What `draw` draws, kept in `memory`; it is not called again for the same key."""
+        if key not in memory:
+            start = len(self._parts)
+            draw()
+            memory[key] = self._parts[start:]
+        else:
+            self._parts += memory[key]
 
     def _add(self, tag: str, content: str = "", /, **attributes: object) -> None:
         written = "".join(

@@ -40,8 +40,9 @@ LEAF = Look("leaf", ink="#1b6237", fill="#e2f3e7", shape="double box")
 OPERATION = Look("operation", ink=INK, fill="#efece4", shape="panel", width=2)
 NOT_COMPUTED = Look("not computed yet", ink=QUIET_INK, fill=CARD, shape="pill", dash="1.5 4")
 FREED = Look("freed", ink="#63605a", fill="#e9e7e1", shape="box", dash="10 3 2 3", struck=True)
+CONSTANT = Look("needs no gradient", ink=QUIET_INK, fill="#f1efea", shape="box", dash="2 3")
 
-ROLES = (VALUE, GRADIENT, LEAF, OPERATION, NOT_COMPUTED, FREED)
+ROLES = (VALUE, GRADIENT, LEAF, OPERATION, NOT_COMPUTED, FREED, CONSTANT)
 
 # Verdicts stand apart by being outlined or filled, and by their words.
 AGREE = Look("agree", ink=INK, fill=CARD, shape="box")

@@ -2,5 +2,6 @@
 
 from course_utils.widgets.explorer import OneOperationExplorer, explore
 from course_utils.widgets.prediction import Prediction, predict
+from course_utils.widgets.stepper import Stepper, step
 
-__all__ = ["OneOperationExplorer", "Prediction", "explore", "predict"]
+__all__ = ["OneOperationExplorer", "Prediction", "Stepper", "explore", "predict", "step"]

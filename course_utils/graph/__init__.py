@@ -1,0 +1,52 @@
+"""What autograd did, as data: traced from live tensors, recorded while it runs, replayed."""
+
+from .data import Edge, Graph, Node, Place, Result, SavedTensor
+from .draw import draw
+from .events import (
+    Accumulated,
+    ChangedByHook,
+    Entered,
+    Event,
+    Freed,
+    GradientMessage,
+    Returned,
+    Seed,
+    Sent,
+)
+from .reasons import NoGraphError
+from .record import record
+from .recording import Origin, Recording, SecondOrder
+from .replay import Replay, State, replay
+from .trace import trace
+from .values import Snapshot, Statistics, Unreadable
+
+__all__ = [
+    "Accumulated",
+    "ChangedByHook",
+    "Edge",
+    "Entered",
+    "Event",
+    "Freed",
+    "GradientMessage",
+    "Graph",
+    "NoGraphError",
+    "Node",
+    "Origin",
+    "Place",
+    "Recording",
+    "Replay",
+    "Result",
+    "Returned",
+    "SavedTensor",
+    "SecondOrder",
+    "Seed",
+    "Sent",
+    "Snapshot",
+    "State",
+    "Statistics",
+    "Unreadable",
+    "draw",
+    "record",
+    "replay",
+    "trace",
+]
