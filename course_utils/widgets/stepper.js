@@ -36,6 +36,10 @@ function pictured({ svg, alt }) {
   return image;
 }
 
+function withCaption(image, words) {
+  return element("figure", {}, element("figcaption", {}, words), image);
+}
+
 function controls(last) {
   const buttons = Object.fromEntries(
     BUTTONS.map(([name, title, sign]) => [
@@ -89,10 +93,11 @@ function render({ model, el }) {
 
   function show(frame) {
     shown = key(frame.variant, frame.step);
-    image.replaceWith(frame.image);
+    const other = frame.beside ? [withCaption(frame.beside.image, "your engine")] : [];
     image = frame.image;
+    picture.replaceChildren(...(other.length ? [withCaption(image, "PyTorch"), ...other] : [image]));
     image.decode().then(() => frame.image === image && bringIntoView(frame.focus), () => {});
-    sentence.textContent = frame.sentence;
+    sentence.replaceChildren(...[frame, frame.beside].filter(Boolean).map((one) => element("span", {}, one.sentence)));
     root.dataset.step = frame.step;
     root.dataset.variant = frame.variant;
     clearTimeout(silence);
@@ -149,6 +154,7 @@ function render({ model, el }) {
 
   function received({ frame }) {
     frame.image = pictured(frame);
+    if (frame.beside) frame.beside.image = pictured(frame.beside);
     const name = key(frame.variant, frame.step);
     asked.delete(name);
     frames.set(name, frame);
