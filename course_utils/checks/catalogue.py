@@ -31,9 +31,10 @@ def _declared() -> list[Exercise]:
 def find(name: str) -> Exercise:
     """The exercise of that name; KeyError, naming the nearest one, if there is none."""
     exercises = all_exercises()
+    name = str(name)  # `check(answer, name)` may bring anything
     if name in exercises:
         return exercises[name]
-    near = difflib.get_close_matches(str(name), exercises, n=1)
+    near = difflib.get_close_matches(name, exercises, n=1)
     meant = f" Did you mean {near[0]!r}?" if near else f" There are: {', '.join(exercises)}."
     raise KeyError(f"`check`: there is no exercise {name!r}.{meant}")
 

@@ -49,7 +49,10 @@ def judge(exercise: Exercise, mine: Evidence, seed: int) -> Result:
         return Result(exercise, "right")
     if exercise.given is not None and same_evidence(mine, gather(exercise, exercise.given, seed)):
         return Result(exercise, "not attempted", *difference)
-    return Result(exercise, "wrong", *difference, diagnose(exercise, mine, truth, seed))
+    diagnosis = diagnose(exercise, mine, truth, seed)
+    if diagnosis is not None and diagnosis.place is not None:
+        difference = mine[diagnosis.place], truth[diagnosis.place]
+    return Result(exercise, "wrong", *difference, diagnosis)
 
 
 def show_evidence(name: str, answer: object, seed: int) -> None:

@@ -6,43 +6,95 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course_utils.checks.evidence import Evidence, Observation, gather, same_evidence
+from course_utils.checks.by_hand import NotByHand
+from course_utils.checks.evidence import NO_FUNCTION, Evidence, Observation, gather, same_evidence
 from course_utils.checks.exercise import Exercise
-from course_utils.checks.plain import Array, Plain, Raised, agree, shorten
+from course_utils.checks.plain import Array, Other, Plain, Raised, agree, dtypes_fit, numbers_agree, shorten, show
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The idea that fits the evidence: a label for those who teach, and what to say to the learner."""
+    """The idea that fits the evidence: a label for those who teach, and what to say to the learner.
+
+    `place` is that of the observation that it speaks of, where this need not be the first that differs.
+    """
 
     label: str
     says: str
+    place: int | None = None
 
 
 def diagnose(exercise: Exercise, mine: Evidence, truth: Evidence, seed: int) -> Diagnosis | None:
-    """The misconception whose witness gives the same evidence, else a general pattern, else None."""
-    for misconception in exercise.misconceptions:
-        if same_evidence(mine, gather(exercise, misconception.witness, seed)):
+    """The misconception whose witness gives the same evidence, else a general pattern, else None.
+
+    If no witness gives the whole evidence, one that gives all that is wrong in it will do: a learner may have
+    one gradient right where the witness has none.
+    """
+    witnesses = [(one, gather(exercise, answer, seed)) for one in exercise.misconceptions for answer in one.witnesses]
+    for misconception, theirs in witnesses:
+        if same_evidence(mine, theirs):
             return Diagnosis(misconception.label, misconception.says)
-    return general_pattern(mine, truth)
+    for misconception, theirs in witnesses:
+        if _explains(theirs, mine, truth):
+            return Diagnosis(misconception.label, misconception.says)
+    found = general_pattern(mine, truth)
+    if found and found.label in _GIVES_AWAY and not exercise.tells_expected:
+        return None
+    return found
+
+
+_GIVES_AWAY = ("exchanged", "transposed", "negated", "constant_factor")  # with these, yours leads to what is expected
 
 
 def general_pattern(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    """What can be said of wrong evidence without knowing the exercise; None if no pattern fits all of it."""
-    for pattern in _PATTERNS:
-        found = pattern(mine, truth)
-        if found:
-            return found
+    """What can be said of wrong evidence without knowing the exercise; None if no pattern fits.
+
+    A pattern that holds for all of the evidence comes first, then the one that speaks of the earliest observation.
+    """
+    found = [diagnosis for pattern in _PATTERNS if (diagnosis := pattern(mine, truth))]
+    return min(found, key=lambda diagnosis: -1 if diagnosis.place is None else diagnosis.place, default=None)
+
+
+def _explains(theirs: Evidence, mine: Evidence, truth: Evidence) -> bool:
+    """Whether every value of mine that is wrong is theirs, and not by exceptions alone: these have many causes."""
+    if all(isinstance(one.value, Raised) or one.agrees_with(right) for one, right in zip(mine, truth, strict=True)):
+        return False
+    return len(mine) == len(theirs) == len(truth) and all(
+        one.changed == right.changed and _agree_or_right(one.value, other.value, right.value)
+        for one, other, right in zip(mine, theirs, truth, strict=True)
+    )
+
+
+def _agree_or_right(mine: Plain, theirs: Plain, right: Plain) -> bool:
+    values = (mine, theirs, right)
+    if all(isinstance(value, tuple) for value in values) and len(mine) == len(theirs) == len(right):
+        return all(map(_agree_or_right, *values))
+    return agree(mine, right) or agree(mine, theirs)
+
+
+def _no_function(mine: Evidence, truth: Evidence) -> Diagnosis | None:
+    if any(isinstance(one.value, Other) and one.value.type_name.endswith(NO_FUNCTION) for one in mine):
+        return Diagnosis(
+            "no_function",
+            "`check` was given a value, and it calls a function. Give it the function's name alone, without brackets "
+            "after it.",
+        )
     return None
 
 
 def _raised(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for one in mine:
-        if isinstance(one.value, Raised):
-            return Diagnosis("raises", _WHAT_RAISED.get(one.value.exception, _RAISED))
+    for place, (one, other) in enumerate(zip(mine, truth, strict=True)):
+        if isinstance(one.value, Raised) and one.value != other.value:
+            if one.value.exception == NotByHand.__name__:
+                return Diagnosis("uses_autograd", _USES_AUTOGRAD, place)
+            return Diagnosis("raises", _WHAT_RAISED.get(one.value.exception, _RAISED), place)
     return None
 
 
+_USES_AUTOGRAD = (
+    "Your code asks autograd for the gradient. Here the backward is to be written by hand, so autograd is switched "
+    "off in this check. Which formula would it use?"
+)
 _RAISED = "Your code stopped with an exception. Its last line, below, says why."
 _WHAT_RAISED = {
     "TypeError": "Your code stopped with a TypeError. Often this is the number or the order of the arguments: "
@@ -54,39 +106,64 @@ _WHAT_RAISED = {
 
 def _nothing_returned(mine: Evidence, truth: Evidence) -> Diagnosis | None:
     if all(one.value is None for one in mine) and not any(one.value is None for one in truth):
-        return Diagnosis(
-            "returns_none",
-            "Your function returned None. Does every path through it end in `return`?",
-        )
+        if any(one.printed for one in mine):
+            says = "Your function printed something and returned None. Its caller gets only what stands after `return`."
+        else:
+            says = "The answer is None. If it comes from a function: does every path through it end in `return`?"
+        return Diagnosis("returns_none", says)
     return None
 
 
 def _input_changed(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for one, other in zip(mine, truth, strict=True):
+    for place, (one, other) in enumerate(zip(mine, truth, strict=True)):
         if one.changed and not other.changed:
             return Diagnosis(
                 "changes_input",
                 f"Your code changed its argument `{one.changed[0]}` in place. The caller still needs it. Which "
                 "line writes into it?",
+                place,
             )
     return None
 
 
+def _wrong_type(mine: Evidence, truth: Evidence) -> Diagnosis | None:
+    for place, name, one, other in _pairs(mine, truth):
+        if isinstance(other, tuple):
+            fits, wanted = not isinstance(one, Other | str), f"A tuple of {len(other)} values"
+        elif isinstance(other, Array):
+            fits = isinstance(one, Array) and (one.dtype, other.dtype) != ("bool", "number")
+            wanted = "A tensor" if other.shape else "A number"
+        else:
+            continue
+        if not fits:
+            says = f"What you give as {name} is {show(one, limit=4)}. {wanted} is needed there.{_about(one, other)}"
+            return Diagnosis("wrong_type", says, place)
+    return None
+
+
+def _about(one: Plain, other: Plain) -> str:
+    """The next move for a value of the wrong type, where one is known."""
+    if isinstance(one, str):
+        return " What stands in quotation marks is text, even if it looks like a number."
+    if isinstance(one, tuple) and len(one) == 1:
+        return " A comma at the end, or square brackets, make a tuple or a list of a single value."
+    if isinstance(one, tuple) and isinstance(other, Array) and other.shape:
+        return " `torch.tensor` and `torch.stack` make a tensor of a list."
+    return ""
+
+
 def _wrong_count(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for one, other in zip(mine, truth, strict=True):
+    for place, (one, other) in enumerate(zip(mine, truth, strict=True)):
         if not isinstance(other.value, tuple):
             continue
-        if not isinstance(one.value, tuple):
+        count = len(one.value) if isinstance(one.value, tuple) else 1
+        if count != len(other.value) or not isinstance(one.value, tuple):
+            order = f", in this order: {', '.join(other.parts)}" if other.parts else ""
+            yours = f"{count} values" if count != 1 else "a single one"
             return Diagnosis(
                 "wrong_count",
-                f"{len(other.value)} values are expected here, in this order: {', '.join(other.parts)}. Your "
-                "code returned one.",
-            )
-        if len(one.value) != len(other.value):
-            return Diagnosis(
-                "wrong_count",
-                f"{len(other.value)} values are expected here, in this order: {', '.join(other.parts)}. Your "
-                f"code returned {len(one.value)}.",
+                f"{len(other.value)} values are expected here{order}. Your answer is {yours}.",
+                place,
             )
     return None
 
@@ -104,33 +181,36 @@ def _exchanged(mine: Evidence, truth: Evidence) -> Diagnosis | None:
 
 
 def _wrong_shape(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for name, one, other in _members(mine, truth):
+    for place, name, one, other in _arrays(mine, truth):
         if one.shape != other.shape:
             return Diagnosis(
                 "wrong_shape",
                 f"The shape of {name} is {one.shape}; {other.shape} is expected. A gradient has the shape of the "
                 "tensor that it belongs to.",
+                place,
             )
     return None
 
 
 def _wrong_dtype(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for name, one, other in _members(mine, truth):
-        if one.dtype not in (other.dtype, "number"):
+    for place, name, one, other in _arrays(mine, truth):
+        if not dtypes_fit(one, other):
             return Diagnosis(
                 "wrong_dtype",
                 f"The dtype of {name} is {one.dtype}; {other.dtype} is expected. Which line left the dtype of "
                 "its inputs?",
+                place,
             )
     return None
 
 
 def _not_finite(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    for name, one, other in _members(mine, truth):
-        if any(_unusual(a) and not _unusual(b) for a, b in zip(one.numbers, other.numbers, strict=True)):
+    for place, name, one, other in _arrays(mine, truth):
+        if any(map(_unusual, one.numbers)) and not any(map(_unusual, other.numbers)):
             return Diagnosis(
                 "not_finite",
-                f"{name} holds inf or nan. Which line divides, or takes a root or a logarithm?",
+                f"The {name} holds inf or nan. Which line divides, or takes a root or a logarithm?",
+                place,
             )
     return None
 
@@ -154,13 +234,18 @@ def _transposed(mine: Evidence, truth: Evidence) -> Diagnosis | None:
 
 
 def _constant_factor(mine: Evidence, truth: Evidence) -> Diagnosis | None:
-    pairs = [pair for _, one, other in _members(mine, truth) for pair in zip(one.numbers, other.numbers, strict=True)]
+    arrays = _arrays(mine, truth)
+    if len(arrays) < len(_pairs(mine, truth)) or any(one.shape != other.shape for _, _, one, other in arrays):
+        return None
+    pairs = [pair for _, _, one, other in arrays for pair in zip(one.numbers, other.numbers, strict=True)]
     if any(isinstance(number, complex) for pair in pairs for number in pair):
         return None
     factor = next((a / b for a, b in pairs if b), 0)
-    if not factor or not all(math.isclose(a, factor * b, rel_tol=1e-6, abs_tol=1e-9) for a, b in pairs):
+    if not math.isfinite(factor):
         return None
-    if math.isclose(factor, -1, rel_tol=1e-6):
+    if not factor or numbers_agree(factor, 1) or not all(numbers_agree(a, factor * b) for a, b in pairs):
+        return None
+    if numbers_agree(factor, -1):
         return Diagnosis("negated", "Every number has the wrong sign. Where does a minus get lost, or come in?")
     return Diagnosis(
         "constant_factor",
@@ -169,11 +254,13 @@ def _constant_factor(mine: Evidence, truth: Evidence) -> Diagnosis | None:
     )
 
 
-# shape and dtype stand before the patterns that compare numbers one by one
+# types, shape and dtype stand before the patterns that compare numbers one by one
 _PATTERNS: tuple[Callable[[Evidence, Evidence], Diagnosis | None], ...] = (
+    _no_function,
     _raised,
     _nothing_returned,
     _input_changed,
+    _wrong_type,
     _wrong_count,
     _exchanged,
     _transposed,
@@ -188,18 +275,22 @@ def _everywhere(mine: Evidence, truth: Evidence, fits: Callable[[Plain, Plain], 
     return all(fits(one.value, other.value) for one, other in zip(mine, truth, strict=True))
 
 
-def _members(mine: Evidence, truth: Evidence) -> list[tuple[str, Array, Array]]:
-    """Every pair of arrays in the evidence, with the name of the member that it is."""
-    found: list[tuple[str, Array, Array]] = []
-    for one, other in zip(mine, truth, strict=True):
-        for name, a, b in _named(one, other):
-            if isinstance(a, Array) and isinstance(b, Array):
-                found.append((name, a, b))
-    return found
+def _pairs(mine: Evidence, truth: Evidence) -> list[tuple[int, str, Plain, Plain]]:
+    """Every value in the evidence beside the true one: the observation's place, the value's name, and both."""
+    return [
+        (place, *named)
+        for place, (one, other) in enumerate(zip(mine, truth, strict=True))
+        for named in _named(one, other)
+    ]
+
+
+def _arrays(mine: Evidence, truth: Evidence) -> list[tuple[int, str, Array, Array]]:
+    """Those of the pairs in which both values are arrays."""
+    return [pair for pair in _pairs(mine, truth) if isinstance(pair[2], Array) and isinstance(pair[3], Array)]
 
 
 def _named(one: Observation, other: Observation) -> list[tuple[str, Plain, Plain]]:
-    if isinstance(one.value, tuple) and isinstance(other.value, tuple):
+    if isinstance(one.value, tuple) and isinstance(other.value, tuple) and len(one.value) == len(other.value):
         names = other.parts or tuple(f"value {i + 1}" for i in range(len(other.value)))
         return list(zip(names, one.value, other.value, strict=True))
     return [(other.label, one.value, other.value)]

@@ -6,16 +6,21 @@ import contextlib
 import io
 import json
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
+from course_utils.checks.by_hand import by_hand as without_autograd
 from course_utils.checks.draw import Draw
 from course_utils.checks.exercise import Exercise
-from course_utils.checks.plain import Array, Plain, Raised, agree, as_json, plain
+from course_utils.checks.plain import Array, Other, Plain, Raised, agree, as_json, plain
 
 STUB_MESSAGE = "write your answer here"  # what the build puts in place of a solution
+NO_FUNCTION = " in place of a function"
+_STUB = Other("ellipsis")
+_PACKAGE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,13 @@ def call(
     """What `answer` returns for the inputs `given`, passed by position in the order they stand here.
 
     Everything that can happen is evidence: a value, an exception, an input changed in place. With `by_hand`, the
-    answer runs in inference mode, where autograd cannot do the work for it. `shown` narrows the inputs
-    that the learner is told. Raises NotAttempted if the answer is a stub.
+    answer runs where autograd cannot do the work for it. `shown` narrows the inputs that the learner is told.
+    Raises NotAttempted if the answer is a stub.
     """
     if answer is ...:
         raise NotAttempted
     kept = {name: _copy(value) for name, value in given.items()}
-    printed = io.StringIO()
+    printed = _Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         value, story = _run(answer, list(given.values()), by_hand)
     changed = tuple(name for name in given if not agree(plain(given[name]), plain(kept[name])))
@@ -78,24 +83,23 @@ def numbers_of(label: str, answer: object, *, parts: tuple[str, ...] = ()) -> Ob
 
     Raises NotAttempted while any of them is `...`.
     """
-    if _unfilled(answer):
-        raise NotAttempted
-    return Observation(label, _as_numbers(plain(answer)), parts=parts)
+    value, story = _seen(lambda: answer)
+    return Observation(label, _as_numbers(value), parts=parts, story=story)
 
 
 def choice_of(label: str, answer: object) -> Observation:
-    """The option that an answer names: capitals, blanks and a full stop do not matter.
+    """The option that an answer names: capitals, blanks, brackets, quotation marks and a full stop do not matter.
 
     Raises NotAttempted while it is `...`.
     """
-    if answer is ...:
-        raise NotAttempted
-    return Observation(label, answer.strip(" .)(").lower() if isinstance(answer, str) else plain(answer))
+    value, story = _seen(lambda: answer)
+    return Observation(label, value.strip(" \t\r\n.()*'\"`").lower() if isinstance(value, str) else value, story=story)
 
 
 def gather(exercise: Exercise, answer: object, seed: int) -> Evidence:
     """The evidence that the exercise's probe finds. Raises NotAttempted if the answer is a stub."""
-    return tuple(exercise.probe(answer, Draw(seed)))
+    with torch.device("cpu"):  # whatever device the notebook has made its default
+        return tuple(exercise.probe(answer, Draw(seed)))
 
 
 def same_evidence(mine: Evidence, theirs: Evidence) -> bool:
@@ -127,22 +131,38 @@ def _lines(evidence: Evidence) -> Iterator[str]:
         yield json.dumps(record, ensure_ascii=True)
 
 
+class _Printed(io.StringIO):
+    def close(self) -> None:
+        """Keep the text, even if the answer closes its output."""
+
+
 def _run(answer: object, inputs: list[object], by_hand: bool) -> tuple[Plain, str]:
+    if not callable(answer):
+        return Other(f"{type(answer).__name__}{NO_FUNCTION}"), ""
+    with without_autograd() if by_hand else contextlib.nullcontext():
+        return _seen(lambda: answer(*inputs))
+
+
+def _seen(produce: Callable[[], object]) -> tuple[Plain, str]:
+    """The plain value of what is produced, or what it raised with its story. Raises NotAttempted for a stub."""
     try:
-        with torch.inference_mode(by_hand):
-            return plain(answer(*inputs)), ""
-    except NotImplementedError as error:
-        if str(error) in ("", STUB_MESSAGE):
-            raise NotAttempted from None
-        return Raised(type(error).__name__), _story(error)  # torch has some of its own
+        value = plain(produce())
     except (Exception, SystemExit) as error:
+        # torch has NotImplementedErrors of its own, and these say something
+        if isinstance(error, NotImplementedError) and error.args in ((), ("",), (STUB_MESSAGE,)):
+            raise NotAttempted from None
         return Raised(type(error).__name__), _story(error)
+    if _unfilled(value):
+        raise NotAttempted
+    return value, ""
 
 
 def _story(error: BaseException) -> str:
     """The learner's part of the traceback: the frames of this package are none of their concern."""
     summary = traceback.TracebackException.from_exception(error)
-    summary.stack = traceback.StackSummary.from_list([frame for frame in summary.stack if frame.filename != __file__])
+    summary.stack = traceback.StackSummary.from_list(
+        [frame for frame in summary.stack if not frame.filename.startswith(_PACKAGE)]
+    )
     return "".join(summary.format())
 
 
@@ -150,10 +170,8 @@ def _copy(value: object) -> object:
     return value.clone() if isinstance(value, torch.Tensor) else value
 
 
-def _unfilled(answer: object) -> bool:
-    if isinstance(answer, tuple | list):
-        return any(_unfilled(item) for item in answer)
-    return answer is ...
+def _unfilled(value: Plain) -> bool:
+    return any(map(_unfilled, value)) if isinstance(value, tuple) else value == _STUB
 
 
 def _as_numbers(value: Plain) -> Plain:

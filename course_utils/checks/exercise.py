@@ -17,12 +17,19 @@ Probe = Callable[[object, "Draw"], Iterator["Observation"]]
 class Misconception:
     """An idea that is wrong, the answer that a person who has it writes, and what to say to them.
 
-    `says` follows the evidence that the learner is shown: it names the idea and leaves the last step to them.
+    `says` follows the evidence that the learner is shown: it names the idea and leaves the last step to them. `also`
+    are further answers that come from the same idea.
     """
 
     label: str
     witness: object = field(repr=False)
     says: str = field(repr=False)
+    also: tuple[object, ...] = field(default=(), repr=False)
+
+    @property
+    def witnesses(self) -> tuple[object, ...]:
+        """Every answer that is known to come from this idea."""
+        return (self.witness, *self.also)
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,7 @@ class Exercise:
     difference. It goes through the same probe as the learner's answer. `given` is the code that the
     exercise hands out to be mended, if it does: an answer that still behaves like it counts as not attempted.
     Where the answer is a value to be predicted or chosen, `tells_expected` is False: feedback must not give it away.
+    `when_right` is the thought to take along, for who has solved it.
     """
 
     name: str
@@ -45,6 +53,7 @@ class Exercise:
     hints: tuple[str, ...] = field(repr=False)
     given: object | None = field(default=None, repr=False)
     tells_expected: bool = True
+    when_right: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         labels = [misconception.label for misconception in self.misconceptions]

@@ -16,10 +16,10 @@ UNIT = "01_one_operation"
 XY = ("gradient of x", "gradient of y")
 
 
-# square_of_product ---------------------------------------------------------------------------------------------
+# square_times_cube ---------------------------------------------------------------------------------------------
 
 
-def _probe_square(answer: object, draw: Draw) -> Iterator[Observation]:
+def _probe_square_times_cube(answer: object, draw: Draw) -> Iterator[Observation]:
     for _ in range(2):
         incoming, x, y = draw.scalars(3)
         yield call("gradients", answer, parts=XY, incoming=incoming, x=x, y=y)
@@ -27,61 +27,65 @@ def _probe_square(answer: object, draw: Draw) -> Iterator[Observation]:
     yield call("gradients", answer, parts=XY, incoming=incoming, x=x, y=y)
 
 
-def _square(incoming: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    return vector_jacobian_product(lambda x, y: (x * y) ** 2, incoming, x, y)
-
-
-SQUARE_OF_PRODUCT = Exercise(
-    name="square_of_product",
+SQUARE_TIMES_CUBE = Exercise(
+    name="square_times_cube",
     unit=UNIT,
-    title="The backward of (x*y)**2",
+    title="The backward of x**2 * y**3",
     points=3,
-    probe=_probe_square,
-    truth=_square,
+    probe=_probe_square_times_cube,
+    truth=lambda incoming, x, y: vector_jacobian_product(lambda x, y: x**2 * y**3, incoming, x, y),
     misconceptions=(
         Misconception(
             "swapped_partials",
-            lambda incoming, x, y: (2 * x * x * y * incoming, 2 * x * y * y * incoming),
+            lambda incoming, x, y: (3 * x**2 * y**2 * incoming, 2 * x * y**3 * incoming),
             "Both formulas are right, but each stands in the other's place. The gradient of the first input comes"
-            " first. With x = y you would never notice: try x = 2, y = 3.",
+            " first.",
         ),
         Misconception(
             "incoming_ignored",
-            lambda incoming, x, y: (2 * x * y * y, 2 * x * x * y),
+            lambda incoming, x, y: (2 * x * y**3, 3 * x**2 * y**2),
             "These are the derivatives of the operation itself. They answer the question only if the incoming "
             "gradient is 1. Here the result goes on into a larger computation. Where does `incoming` come in?",
         ),
         Misconception(
             "local_derivative_missing",
             lambda incoming, x, y: (incoming, incoming),
-            "Your backward hands the incoming gradient on as it came. That is right for an operation whose "
-            "derivative is 1. What does a small step of x do to (x*y)**2?",
+            "Your backward returns the incoming gradient as it came. That is right for an operation whose "
+            "derivatives are 1. What does a small step of x do to x**2 * y**3?",
         ),
         Misconception(
-            "inner_derivative_missing",
-            lambda incoming, x, y: (2 * x * y * incoming, 2 * x * y * incoming),
-            "2*x*y is the derivative of the square with respect to the product x*y. The product has a derivative "
-            "of its own with respect to x, and another with respect to y.",
+            "other_factor_dropped",
+            lambda incoming, x, y: (2 * x * incoming, 3 * y**2 * incoming),
+            "2*x is the derivative of x**2, and 3*y**2 that of y**3. But the operation multiplies the two. While "
+            "x moves, y**3 stands still: as what does it stay in the derivative?",
         ),
         Misconception(
-            "outer_derivative_missing",
-            lambda incoming, x, y: (y * incoming, x * incoming),
-            "y and x are the derivatives of the product. The product is then squared: what factor does the square add?",
+            "both_factors_differentiated",
+            lambda incoming, x, y: (2 * x * 3 * y**2 * incoming, 2 * x * 3 * y**2 * incoming),
+            "You take the derivative of x**2 and that of y**3, and multiply them. Only one input is nudged at a "
+            "time. What happens to y**3 while x moves?",
+        ),
+        Misconception(
+            "exponent_kept",
+            lambda incoming, x, y: (2 * x**2 * y**3 * incoming, 3 * x**2 * y**3 * incoming),
+            "The exponents have come down as factors, and the powers are still the old ones. What is the "
+            "derivative of x**2?",
         ),
         Misconception(
             "incoming_added",
-            lambda incoming, x, y: (2 * x * y * y + incoming, 2 * x * x * y + incoming),
-            "You add the incoming gradient to the derivative. A step of x is stretched by the operation, and the "
-            "result is stretched again by what comes after. How do two stretches combine?",
+            lambda incoming, x, y: (2 * x * y**3 + incoming, 3 * x**2 * y**2 + incoming),
+            "You add the incoming gradient to the derivative. A step of x becomes larger in the operation, and "
+            "larger again in what comes after. How do two such factors combine?",
         ),
     ),
     hints=(
-        "Think of two steps: p = x*y, then z = p**2. What is dz/dp? What are dp/dx and dp/dy?",
-        "dz/dx is the product of dz/dp and dp/dx. Write down dz/dx and dz/dy, and test them at x = 2, y = 3: 36 "
-        "and 24.",
+        "Nudge x and leave y as it is. Then y**3 is a fixed number in front of x**2. What is the derivative with "
+        "respect to x?",
+        "Test your two derivatives at x = 1, y = 2 with an incoming gradient of 1: they are 16 and 12.",
         "The caller wants the gradients of something that comes after z. Multiply each derivative by `incoming`, "
         "and return them in the order of the inputs.",
     ),
+    when_right="Test where the inputs differ, and with an incoming gradient that is not 1: this is what the check did.",
 )
 
 
@@ -94,7 +98,8 @@ def _probe_messages(answer: object, draw: Draw) -> Iterator[Observation]:
 
 def _messages() -> tuple[float, ...]:
     x, y, incoming = (torch.tensor(v, dtype=torch.float64) for v in (1.0, -2.0, -3.0))
-    return tuple(g.item() for g in _square(incoming, x, y))
+    gradients = vector_jacobian_product(lambda x, y: (x * y) ** 2, incoming, x, y)
+    return tuple(gradient.item() for gradient in gradients)
 
 
 PREDICT_MESSAGES = Exercise(
@@ -134,11 +139,24 @@ PREDICT_MESSAGES = Exercise(
             "The gradient of x is right: y enters it squared. In the gradient of y, y keeps its sign, and here y "
             "is negative.",
         ),
+        Misconception(
+            "swapped_and_incoming_ignored",
+            (-4.0, 8.0),
+            "Two things at once: each number stands in the other's place, and both are the derivatives of z "
+            "alone. How much does L change when z changes by one?",
+        ),
+        Misconception(
+            "swapped_and_sign_dropped",
+            (-12.0, 24.0),
+            "Two things at once: each number stands in the other's place, and both have the wrong sign. L falls "
+            "when z rises.",
+        ),
     ),
     hints=(
         "First the derivatives of z alone, at x = 1 and y = -2: 2*x*y**2 and 2*x**2*y.",
         "L = -3*z, so the gradient that comes in at z is -3, whatever z is.",
     ),
+    when_right="The operation needs one number from outside, -3. The value of L, -12, plays no part.",
 )
 
 
@@ -151,20 +169,14 @@ def _cubic(coefficients: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def _probe_difference(answer: object, draw: Draw) -> Iterator[Observation]:
-    for h in (0.5, 0.125):
+    for h in (0.25, 0.125):  # with 0.5, a division by 2 * h could be left out
         function, (x,) = _cubic(draw.tensor(4)), draw.scalars(1)
         yield call("slope", answer, function=function, x=x, h=h, shown=("x", "h"))
 
 
 def _slope(function: Callable[[Tensor], Tensor], x: Tensor, h: float) -> Tensor:
     """What the central difference gives for a cubic: f' + h**2 * f''' / 6, exactly, from autograd alone."""
-
-    def second(t: Tensor) -> Tensor:
-        with torch.enable_grad():
-            return torch.func.grad(torch.func.grad(function))(t)
-
-    with torch.inference_mode(False):
-        return derivative(function, x) + h**2 * torch.func.grad(second)(x.clone()) / 6
+    return derivative(function, x) + h**2 * derivative(function, x, order=3) / 6
 
 
 CENTRAL_DIFFERENCE = Exercise(
@@ -202,11 +214,24 @@ CENTRAL_DIFFERENCE = Exercise(
             "Python divides by 2 and then multiplies by h: `a / 2 * h` is `(a / 2) * h`. What should stand below "
             "the line?",
         ),
+        Misconception(
+            "own_step",
+            lambda f, x, h: (f(x + 1e-6) - f(x - 1e-6)) / 2e-6,
+            "Your result does not depend on `h`. Use the step that the caller hands in: it is the caller who "
+            "knows how much rounding there is.",
+        ),
+        Misconception(
+            "slope_to_the_left_turned_round",
+            lambda f, x, h: ((f(x + h) - f(x)) / h + (f(x - h) - f(x)) / h) / 2,
+            "You take the mean of two slopes, and that is a good idea. On the left, the step goes from x - h to "
+            "x. In which order must the two values be subtracted there?",
+        ),
     ),
     hints=(
         "Evaluate the function a little to the right of x, and a little to the left.",
         "The two points are h to the right and h to the left. How far apart are they?",
     ),
+    when_right="This judge never sees the formula of a derivative. That is why it can be trusted to test one.",
 )
 
 
@@ -259,6 +284,7 @@ MEND_QUOTIENT = Exercise(
             lambda incoming, x, y: (incoming * y, x / incoming),
             "You undo the division: from the quotient back to x and y. A backward does not compute inputs. It "
             "computes how much the result changes when an input changes.",
+            also=(lambda incoming, x, y: (incoming * y, incoming * x),),
         ),
     ),
     hints=(
@@ -266,6 +292,7 @@ MEND_QUOTIENT = Exercise(
         "one and not in the other?",
         "Call the code once with incoming = 1 and once with incoming = 10. Which of its gradients does not notice?",
     ),
+    when_right="With an incoming gradient of 1, the given code cannot be told from the right one.",
 )
 
 
@@ -320,11 +347,12 @@ CHOOSE_ADDITION = Exercise(
         ),
     ),
     hints=("Raise p by a small step and leave q. How does p + q answer? Then the other way round.",),
+    when_right="Nudge either input, and the sum moves by the whole nudge. So both get the whole gradient.",
 )
 
 
 EXERCISES = (
-    SQUARE_OF_PRODUCT,
+    SQUARE_TIMES_CUBE,
     PREDICT_MESSAGES,
     CENTRAL_DIFFERENCE,
     MEND_QUOTIENT,

@@ -60,11 +60,18 @@ MEAN_BACKWARD = Exercise(
             "1/N is how much the mean changes with each entry. That is right if the incoming gradient is 1. Where"
             " does `incoming` come in?",
         ),
+        Misconception(
+            "multiplied_by_count",
+            lambda incoming, x: incoming * x.numel() * torch.ones_like(x),
+            "You multiply by the number of entries, as if to undo the division of the forward. A backward undoes "
+            "nothing. Raise one entry by a small step: by how much does the mean rise?",
+        ),
     ),
     hints=(
         "Raise one of N numbers by a small step. By how much does their mean rise?",
         "Every entry gets the same number. `torch.full_like(x, ...)` and `expand` both spread a number over a shape.",
     ),
+    when_right="The forward added N numbers up and divided. The backward spreads one number and divides as well.",
 )
 
 
@@ -130,12 +137,33 @@ BIAS_BACKWARD = Exercise(
             "You share the incoming gradient out between x and b. Raise x by a small step: the sum rises by the "
             "whole step, not by half.",
         ),
+        Misconception(
+            "multiplied_by_input",
+            lambda incoming, x, b: (incoming, (incoming * x).sum(0)),
+            "You multiply by x before you sum. Raise b[0] by a small step: does the change of x + b depend on how"
+            " large x is?",
+            also=(lambda incoming, x, b: (incoming * b, (incoming * x).sum(0)),),
+        ),
+        Misconception(
+            "multiplied_by_itself",
+            lambda incoming, x, b: (incoming * x, incoming.sum(0) * b),
+            "You multiply a gradient by the value of the input that it belongs to. In an addition, does it matter"
+            " how large the input is?",
+        ),
+        Misconception(
+            "incoming_ignored",
+            lambda incoming, x, b: (torch.ones_like(x), torch.ones_like(b)),
+            "1 is the derivative of a sum. It is the gradient only if the incoming gradient is 1. Where does "
+            "`incoming` come in?",
+            also=(lambda incoming, x, b: (torch.ones_like(x), len(x) * torch.ones_like(b)),),
+        ),
     ),
     hints=(
         "The operation is an addition. What is the derivative of x + b with respect to x, and with respect to b?",
         "Write the result for two rows: x[0] + b and x[1] + b. b stands there twice, so two gradients come back to it.",
         "What was copied forward is summed backward. Which dimension of `incoming` runs over the copies?",
     ),
+    when_right="What was copied forward is summed backward.",
 )
 
 
@@ -145,8 +173,8 @@ XW = ("gradient of x", "gradient of w")
 
 
 def _probe_matmul(answer: object, draw: Draw) -> Iterator[Observation]:
-    # square matrices first: there a forgotten transpose gives numbers that can be told apart, later only an exception
-    for rows, inner, columns in ((3, 3, 3), (2, 3, 4)):
+    # where sizes differ, shapes tell of a forgotten transpose; with square matrices only the numbers do
+    for rows, inner, columns in ((2, 3, 4), (3, 3, 3)):
         incoming, x, w = (
             draw.tensor(rows, columns),
             draw.tensor(rows, inner),
@@ -201,12 +229,19 @@ MATMUL_BACKWARD = Exercise(
             "You multiply entry by entry, as if the operation were x * w. It is a matrix product: every entry of "
             "x takes part in a whole row of the result.",
         ),
+        Misconception(
+            "mean_over_rows",
+            lambda incoming, x, w: (incoming @ w.mT, x.mT @ incoming / len(x)),
+            "The gradient of w is divided by the number of rows. The rows' contributions are summed. An average "
+            "would come from a mean in the loss, and then it is in `incoming` already.",
+        ),
     ),
     hints=(
         "Let the shapes guide you: x is (n, k), w is (k, m), `incoming` is (n, m). The gradient of x must be (n, k).",
         "Which product of an (n, m) matrix and w, or w transposed, has the shape (n, k)?",
         "`w.T` is w transposed. Do the same for the gradient of w: it must be (k, m).",
     ),
+    when_right="The shapes found the place of each transpose. With square matrices they could not have.",
 )
 
 
@@ -306,16 +341,17 @@ SUM_TO_SHAPE = Exercise(
         Misconception(
             "reshaped",
             lambda incoming, shape: incoming.reshape(shape),
-            "`reshape` rearranges the numbers that are there, so it cannot make fewer of them. What was copied "
+            "No `reshape`, `view` or `expand` can make fewer numbers of those that are there. What was copied "
             "forward is summed backward.",
         ),
     ),
     hints=(
         "Broadcasting does two things: it puts dimensions in front, and it stretches dimensions of size 1. Undo "
         "the one, then the other.",
-        "`incoming.sum(0)` removes the first dimension. Do it as long as there are too many.",
-        "Then, for each dimension where `shape` has a 1: `incoming.sum(dim, keepdim=True)`.",
+        "A sum over dimension 0 removes the first dimension. How many times must that happen?",
+        "Then the dimensions of size 1. The sum must leave them there: which argument of `sum` keeps a dimension?",
     ),
+    when_right="You have undone every broadcasting there is. Unit 02 will use this function.",
 )
 
 

@@ -6,19 +6,26 @@ from collections.abc import Callable
 
 import torch
 
+from course_utils.checks.by_hand import autograd
+
 
 def vector_jacobian_product(
     forward: Callable[..., torch.Tensor], incoming: torch.Tensor, *inputs: torch.Tensor
 ) -> tuple[torch.Tensor, ...]:
     """The gradients of the inputs, in their order, for the gradient `incoming` of `forward(*inputs)`.
 
-    Works inside inference mode too; the inputs are left as they are.
+    Works where autograd is switched off, too; the inputs are left as they are.
     """
-    with torch.inference_mode(False), torch.enable_grad():
+    with autograd():
         leaves = [value.detach().clone().requires_grad_() for value in inputs]
         return torch.autograd.grad(forward(*leaves), leaves, incoming.clone())
 
 
-def derivative(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
-    """The derivative of a function of one number, at `x`."""
-    return vector_jacobian_product(function, torch.ones_like(x), x)[0]
+def derivative(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, order: int = 1) -> torch.Tensor:
+    """The derivative of that order of a function of one number, at `x`."""
+    with autograd():
+        leaf = x.detach().clone().requires_grad_()
+        value = function(leaf)
+        for _ in range(order):
+            (value,) = torch.autograd.grad(value, leaf, create_graph=True)
+        return value.detach()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-RELATIVE_TOLERANCE = 1e-6  # evidence is sent with six significant digits
+RELATIVE_TOLERANCE = 1e-5  # evidence is sent with six significant digits, the last of them rounded
 ABSOLUTE_TOLERANCE = 1e-9  # probes draw values of order one
+LIMIT = 24  # more numbers than these are not shown one by one
+
+# beyond these an answer is not looked into: it may hold itself, or fill the memory
+_DEEPEST, _LONGEST, _LARGEST = 4, 100, 100_000
 
 
 @dataclass(frozen=True)
@@ -40,25 +45,55 @@ Plain = Array | Raised | Other | str | None | tuple["Plain", ...]
 
 def plain(value: object) -> Plain:
     """The plain value of anything an answer may return; lists and tuples count as the same."""
-    if value is None or isinstance(value, str):
-        return value
+    return _plain(value, _DEEPEST)
+
+
+def _plain(value: object, levels: int) -> Plain:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return str.__str__(value)
     if isinstance(value, bool | np.bool_):
         return Array((), "bool", (float(value),))
-    if isinstance(value, int | float | complex) and not isinstance(value, np.generic):
-        return Array((), "number", (value,))
     if isinstance(value, torch.Tensor):
         return _from_tensor(value)
     if isinstance(value, np.ndarray | np.generic):
-        return Array(value.shape, str(value.dtype), tuple(value.reshape(-1).tolist()))
+        return _from_numpy(np.asarray(value))
+    if isinstance(value, numbers.Number):
+        return Array((), "number", (_from_number(value),))
     if isinstance(value, tuple | list):
-        return tuple(plain(item) for item in value)
+        if levels == 0 or len(value) > _LONGEST:
+            return Other(f"{type(value).__name__} of {len(value)} values")
+        return tuple(_plain(item, levels - 1) for item in value)
     return Other(type(value).__name__)
 
 
-def _from_tensor(tensor: torch.Tensor) -> Array:
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    numbers = tensor.detach().cpu().reshape(-1).tolist()
-    return Array(tuple(tensor.shape), dtype, tuple(numbers))
+def _from_tensor(tensor: torch.Tensor) -> Array | Other:
+    if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized or tensor.is_meta:
+        return Other("tensor that is not stored number by number")
+    if tensor.numel() > _LARGEST:
+        return Other(f"tensor of shape {tuple(tensor.shape)}")
+    wide = torch.complex128 if tensor.is_complex() else torch.float64
+    listed = tensor.detach().cpu().to(wide).reshape(-1).tolist()
+    return Array(tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), tuple(listed))
+
+
+def _from_numpy(array: np.ndarray) -> Array | Other:
+    if array.dtype.kind not in "biufc":
+        return Other(f"numpy array of {array.dtype}")
+    if array.size > _LARGEST:
+        return Other(f"numpy array of shape {array.shape}")
+    wide = np.complex128 if array.dtype.kind == "c" else np.float64
+    return Array(array.shape, str(array.dtype), tuple(array.astype(wide).reshape(-1).tolist()))
+
+
+def _from_number(number: numbers.Number) -> float | complex:
+    if isinstance(number, numbers.Complex) and not isinstance(number, numbers.Real):
+        return complex(number)
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def agree(mine: Plain, theirs: Plain) -> bool:
@@ -114,8 +149,10 @@ def from_json(value: object) -> Plain:
             return value
         case list():
             return tuple(from_json(item) for item in value)
-        case {"shape": list(shape), "dtype": str(dtype), "numbers": list(numbers)}:
-            return Array(tuple(map(int, shape)), dtype, tuple(map(_number, numbers)))
+        case {"shape": list(shape), "dtype": str(dtype), "numbers": list(texts)}:
+            sizes_fit = all(type(size) is int and size >= 0 for size in shape) and math.prod(shape) == len(texts)
+            if sizes_fit and all(isinstance(text, str) for text in texts):
+                return Array(tuple(shape), dtype, tuple(map(_number, texts)))
         case {"raised": str(name)}:
             return Raised(name)
         case {"type": str(name)}:
@@ -125,7 +162,8 @@ def from_json(value: object) -> Plain:
 
 def _digits(number: complex) -> str:
     if isinstance(number, complex):
-        return f"{_digits(number.real)}{'' if number.imag < 0 else '+'}{_digits(number.imag)}j"
+        real, imaginary = _digits(number.real), _digits(number.imag)
+        return f"{real}{'' if imaginary.startswith('-') else '+'}{imaginary}j"
     if abs(number) < ABSOLUTE_TOLERANCE:
         return "0"  # rounding noise must not tell two right answers apart
     return f"{number:.6g}"
@@ -135,26 +173,41 @@ def _number(text: str) -> float | complex:
     return complex(text) if text.endswith("j") else float(text)
 
 
-def show(value: Plain, *, limit: int = 24, between_rows: str = ", ") -> str:
+def show(value: Plain, *, limit: int = LIMIT, between_rows: str = ", ") -> str:
     """The value as a person would write it: `36`, `(36, 24)`, `[[1, 2], [3, 4]]`, `None`.
 
-    Of an array with more than `limit` numbers, its shape. `between_rows` may hold a line break.
+    Of an array with more than `limit` numbers, its shape; of a longer tuple, its length. No text or name of the
+    learner's breaks the line; `between_rows` may.
     """
     if isinstance(value, Array):
         return _show_array(value, limit, between_rows)
     if isinstance(value, Raised):
-        return f"raises {value.exception}"
+        return f"raises {_one_line(value.exception)}"
     if isinstance(value, Other):
-        return f"a {value.type_name}"
+        name = _one_line(value.type_name)
+        return f"an {name}" if name[:1] in "aeiou" else f"a {name}"
     if isinstance(value, tuple):
-        return f"({', '.join(show(item, limit=limit) for item in value)})"
-    return f'"{value}"' if isinstance(value, str) else "None"
+        return _show_tuple(value, limit)
+    return f'"{_one_line(value)}"' if isinstance(value, str) else "None"
+
+
+def _one_line(text: str, longest: int = 60) -> str:
+    """The text, cut where it is long, with an escape for whatever is no visible sign."""
+    cut = text if len(text) <= longest else f"{text[:longest]}…"
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in cut)
+
+
+def _show_tuple(members: tuple[Plain, ...], limit: int) -> str:
+    if len(members) > limit:
+        return f"<{len(members)} values>"
+    inside = ", ".join(show(member, limit=limit) for member in members)
+    return f"({inside},)" if len(members) == 1 else f"({inside})"
 
 
 def _show_array(array: Array, limit: int, between_rows: str) -> str:
     if array.dtype == "bool" and array.shape == ():
         return str(bool(array.numbers[0]))
-    if len(array.numbers) > limit:
+    if len(array.numbers) > limit or max(array.shape, default=0) > limit:
         return f"<shape {array.shape}>"
     return _nested(array.numbers, array.shape, between_rows)
 

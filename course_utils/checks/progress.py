@@ -88,7 +88,7 @@ def note(exercise: Exercise, status: str) -> None:
         return
     try:
         _update(exercise, status)
-    except (OSError, filelock.Timeout) as error:
+    except (OSError, NotImplementedError, filelock.Timeout) as error:  # some file systems know no locks
         print(f"This result is not remembered for progress(): {error}")
 
 
@@ -100,6 +100,7 @@ def _update(exercise: Exercise, status: str) -> None:
         record, warning = _read()
         if warning:
             path.replace(path.with_name(f"{path.name}.unreadable"))
+            print(warning)
         _enter(record, exercise, status)
         _write(path, {"version": _VERSION, "exercises": record})
 
@@ -117,14 +118,14 @@ def _read() -> tuple[Record, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         record = content["exercises"]
-        if not all(isinstance(entry["attempts"], int) for entry in record.values()):
+        if not all(isinstance(entry["attempts"], int) and "solved" in entry for entry in record.values()):
             raise TypeError
     except FileNotFoundError:
         return {}, ""
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         return {}, (
-            f"The progress file {path} could not be read. It is set aside as {path.name}.unreadable at the next "
-            "check, and a new one begins."
+            f"The progress file {path} could not be read. The next check sets it aside as {path.name}.unreadable "
+            "and begins a new one."
         )
     return record, ""
 

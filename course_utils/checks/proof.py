@@ -16,7 +16,7 @@ from course_utils.checks.checking import examine, usual_seed
 from course_utils.checks.evidence import NotAttempted, as_text, gather
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.result import Result
-from course_utils.checks.solutions import NeverEnds, Solution, line_budget, read_solutions
+from course_utils.checks.solutions import NeverEnds, Solution, read_solutions, step_budget
 
 OTHER_SEEDS = (1, 2, 3)  # the verdict must not hang on the inputs that a learner happens to see
 AT_LEAST = 3  # misconceptions, and right variants, of every exercise
@@ -98,16 +98,21 @@ def _wrong_answers(exercise: Exercise) -> Iterator[str]:
     if len(exercise.misconceptions) < AT_LEAST:
         yield f"has {len(exercise.misconceptions)} misconceptions, {AT_LEAST} are asked for"
     for misconception in exercise.misconceptions:
-        for seed in (usual_seed(exercise), *OTHER_SEEDS):
-            result = examine(exercise, misconception.witness, seed)
-            if _label(result) != misconception.label:
-                yield f"the witness of {misconception.label!r} is answered by {_label(result)!r} (seed {seed})"
-        if any(_same_text(exercise, misconception.witness, seed) for seed in OTHER_SEEDS):
-            yield f"the witness of {misconception.label!r} gives the evidence of a right answer"
+        for witness in misconception.witnesses:
+            yield from _witness(exercise, misconception.label, witness)
     if exercise.given is not None:
         result = examine(exercise, exercise.given, usual_seed(exercise))
         if result.status != "not attempted":
             yield f"the code as given counts as {result.status!r}"
+
+
+def _witness(exercise: Exercise, label: str, witness: object) -> Iterator[str]:
+    for seed in (usual_seed(exercise), *OTHER_SEEDS):
+        found = _label(examine(exercise, witness, seed))
+        if found != label:
+            yield f"a witness of {label!r} is answered by {found!r} (seed {seed})"
+    if any(_same_text(exercise, witness, seed) for seed in OTHER_SEEDS):
+        yield f"a witness of {label!r} gives the evidence of a right answer"
 
 
 def _label(result: Result) -> str:
@@ -117,7 +122,7 @@ def _label(result: Result) -> str:
 def _survives(exercise: Exercise, solution: Solution, source: str) -> bool:
     """Whether a changed solution is taken for a right one."""
     try:
-        with line_budget():
+        with step_budget():
             answer = solution.answer(source)
             return examine(exercise, answer, usual_seed(exercise)).status == "right"
     except (Exception, NeverEnds):
@@ -135,7 +140,7 @@ def _same_text(exercise: Exercise, answer: object, seed: int) -> bool:
 def _table(proofs: list[Proof]) -> Table:
     table = Table(title="The checks, tried")
     table.add_column("exercise", no_wrap=True)
-    for column in ("misconceptions", "right variants", "mutants", "equivalent", "faults"):
+    for column in ("mistakes", "variants", "mutants", "equivalent", "faults"):
         table.add_column(column, justify="right")
     rows = [(len(p.exercise.misconceptions), p.variants, p.mutants, p.equivalent, len(p.faults)) for p in proofs]
     for proof, row in zip(proofs, rows, strict=True):

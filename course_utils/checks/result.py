@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
@@ -12,7 +11,7 @@ import numpy as np
 from course_utils.checks.diagnose import Diagnosis
 from course_utils.checks.evidence import Observation
 from course_utils.checks.exercise import Exercise
-from course_utils.checks.plain import Array, Plain, agree, numbers_agree, shorten, show
+from course_utils.checks.plain import LIMIT, Array, Plain, agree, dtypes_fit, numbers_agree, shorten, show
 
 Status = Literal["right", "wrong", "not attempted"]
 
@@ -71,14 +70,16 @@ class Result:
         )
 
     def _right(self) -> str:
-        return f"{self._heading('Right')}<div>{_points(self.exercise.points)} earned.</div>"
+        thought = f"<div>{paragraphs(self.exercise.when_right)}</div>" if self.exercise.when_right else ""
+        return f"{self._heading('Right')}<div>{_points(self.exercise.points)} earned.</div>{thought}"
 
     def _untouched(self) -> str:
         what = "Not attempted yet: it still does what the given code did" if self.mine else "Not attempted yet"
         return f"{self._heading(what)}{self._table()}{hints_html(self.exercise.hints)}"
 
     def _wrong(self) -> str:
-        says = self.diagnosis.says if self.diagnosis else _NO_IDEA
+        no_idea = _NO_IDEA if self.mine and self.mine.given else _NO_IDEA_OF_A_VALUE
+        says = self.diagnosis.says if self.diagnosis else no_idea
         return (
             f"{self._heading('Not right yet')}{self._table()}"
             f'<div style="margin:.5em 0">{paragraphs(says)}</div>'
@@ -114,18 +115,30 @@ class Result:
             ("What your code printed", self.mine.printed),
         )
         return "".join(
-            f'<div>{title}:</div><pre style="overflow-x:auto;margin:.3em 0">{escape(text.strip())}</pre>'
+            f'<div>{title}:</div><pre style="overflow-x:auto;margin:.3em 0">{escape(_tail(text))}</pre>'
             for title, text in parts
             if text.strip()
         )
 
 
+_NO_IDEA_OF_A_VALUE = (
+    "This answer fits no mistake that is known here. Has it the form that the question asks for? If it has, work it "
+    "out once more; each hint goes one step further."
+)
+_MOST_TEXT = 4000  # signs of what an answer printed or raised, counted from the end
 _SHORT = 4  # more numbers than these make one line of text unreadable
 _CELL = "text-align:left;vertical-align:top;padding:.1em 1.2em .1em 0"
 _NO_IDEA = (
     "The evidence fits no mistake that is known here. Take the inputs above, compute the value by hand, and follow "
     "your code line by line until it parts from you."
 )
+
+
+def _tail(text: str) -> str:
+    """The end of the text, in signs that can be sent to a browser."""
+    text = text.strip()
+    cut = text if len(text) <= _MOST_TEXT else f"…\n{text[-_MOST_TEXT:]}"
+    return cut.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def closest_difference(mine: Observation, expected: Observation, **style: object) -> tuple[str, str, str]:
@@ -147,11 +160,11 @@ def _told_apart(mine: Plain, expected: Plain, style: dict[str, object]) -> tuple
     if isinstance(mine, Array) and isinstance(expected, Array):
         if mine.shape != expected.shape:
             return f"{texts[0]} of shape {mine.shape}", f"{texts[1]} of shape {expected.shape}"
-        if mine.dtype != expected.dtype and "number" not in (mine.dtype, expected.dtype):
+        if not dtypes_fit(mine, expected):
             return f"{texts[0]} of dtype {mine.dtype}", f"{texts[1]} of dtype {expected.dtype}"
-        if len(mine.numbers) > style.get("limit", math.inf):
+        if len(mine.numbers) > style.get("limit", LIMIT):
             return _first_entry(mine, expected)
-    return texts
+    return (f"{texts[0]} (not the same in the later digits)", texts[1]) if texts[0] == texts[1] else texts
 
 
 def _first_entry(mine: Array, expected: Array) -> tuple[str, str]:

@@ -12,11 +12,11 @@ from types import FrameType
 from course_utils.checks.mutate import Mutant, mutants
 
 _FILE = "<answer>"
-_LINES = 20_000  # an answer that runs longer than this many lines in one call never ends
+_STEPS = 200_000  # an answer that takes more steps of the interpreter than these never ends
 
 
 class NeverEnds(BaseException):
-    """Raised inside an answer that has run for too many lines.
+    """Raised inside an answer that has run for too long.
 
     No `Exception`: a probe takes those for evidence and goes on, while Python stops tracing at the first one.
     """
@@ -78,11 +78,11 @@ def _region(source: str) -> tuple[int, int]:
     return begin, end
 
 
-class line_budget:  # noqa: N801 (used like a function, in a with statement)
-    """A context in which code of an answer is stopped by NeverEnds once it has run for too many lines."""
+class step_budget:  # noqa: N801 (used like a function, in a with statement)
+    """A context in which code of an answer is stopped by NeverEnds once it has taken too many steps."""
 
     def __enter__(self) -> None:
-        self._left = _LINES
+        self._left = _STEPS
         self._outer = sys.gettrace()
         sys.settrace(self._enter)
 
@@ -90,7 +90,10 @@ class line_budget:  # noqa: N801 (used like a function, in a with statement)
         sys.settrace(self._outer)
 
     def _enter(self, frame: FrameType, event: str, argument: object) -> object:
-        return self._count if frame.f_code.co_filename == _FILE else None
+        if frame.f_code.co_filename != _FILE:
+            return None
+        frame.f_trace_opcodes = True  # a loop on one line is one line to Python, however often it turns
+        return self._count
 
     def _count(self, frame: FrameType, event: str, argument: object) -> object:
         self._left -= 1

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import cmath
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from course_utils.checks.catalogue import find
-from course_utils.checks.diagnose import general_pattern
-from course_utils.checks.evidence import Evidence, Observation, gather
+from course_utils.checks.diagnose import diagnose
+from course_utils.checks.evidence import Evidence, Observation, gather, same_evidence
 from course_utils.checks.exercise import Exercise
-from course_utils.checks.plain import ABSOLUTE_TOLERANCE, Array, Plain, Raised, dtypes_fit, from_json
+from course_utils.checks.plain import Raised, from_json
 from course_utils.grading.merge import Merged
 from course_utils.grading.run import CellRecord
 
 Status = Literal[
     "right", "wrong", "not attempted", "crashed", "timeout", "missing", "not run", "unreadable", "grader error"
 ]
-# numbers come with six significant digits: each may be half a unit of the last one off
-SENT_TOLERANCE = 1e-5
 _MOST_NOTE = 160
 
 
@@ -89,9 +85,9 @@ def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
         if stub:
             return Graded(exercise.name, "not attempted", 0)
         return Graded(exercise.name, "wrong", 0, note="what it printed is no evidence")
-    if _same(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
+    if same_evidence(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
         return Graded(exercise.name, "right", exercise.points)
-    if exercise.given is not None and _same(sent, gather(exercise, exercise.given, seed)):
+    if exercise.given is not None and same_evidence(sent, gather(exercise, exercise.given, seed)):
         return Graded(exercise.name, "not attempted", 0)
     raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
     return Graded(exercise.name, "wrong", 0, label=_label(exercise, sent, truth, seed), note=_short(raised))
@@ -115,48 +111,15 @@ def _line(text: str) -> Observation | None:
         return None
     if not isinstance(record, dict) or not {"saw", "value"} <= set(record):
         return None
-    return Observation(record["saw"], _whole(from_json(record["value"])), changed=tuple(record.get("changed", ())))
-
-
-def _whole(value: Plain) -> Plain:
-    """The value itself; ValueError if an array in it says one size and has another."""
-    if isinstance(value, tuple):
-        return tuple(map(_whole, value))
-    if isinstance(value, Array) and math.prod(value.shape) != len(value.numbers):
-        raise ValueError("an array does not have the numbers that its shape says")
-    return value
+    return Observation(record["saw"], from_json(record["value"]), changed=tuple(record.get("changed", ())))
 
 
 def _label(exercise: Exercise, sent: Evidence, truth: Evidence, seed: int) -> str:
-    for misconception in exercise.misconceptions:
-        if _same(sent, gather(exercise, misconception.witness, seed)):
-            return misconception.label
     try:
-        found = general_pattern(sent, truth)
+        found = diagnose(exercise, sent, truth, seed)
     except Exception:  # a submission may print evidence of any form, and gets no label for it
         return ""
     return found.label if found else ""
-
-
-def _same(sent: Evidence, live: Evidence) -> bool:
-    pairs = zip(sent, live, strict=True)
-    return all(one.changed == other.changed and _agree(one.value, other.value) for one, other in pairs)
-
-
-def _agree(sent: Plain, live: Plain) -> bool:
-    if isinstance(sent, Array) and isinstance(live, Array):
-        return (
-            sent.shape == live.shape and dtypes_fit(sent, live) and all(map(_numbers_agree, sent.numbers, live.numbers))
-        )
-    if isinstance(sent, tuple) and isinstance(live, tuple):
-        return len(sent) == len(live) and all(map(_agree, sent, live))
-    return sent == live
-
-
-def _numbers_agree(sent: complex, live: complex) -> bool:
-    if cmath.isnan(sent) or cmath.isnan(live):
-        return cmath.isnan(sent) and cmath.isnan(live)
-    return cmath.isclose(sent, live, rel_tol=SENT_TOLERANCE, abs_tol=ABSOLUTE_TOLERANCE)
 
 
 def _short(note: str) -> str:

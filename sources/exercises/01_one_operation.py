@@ -9,7 +9,7 @@ How they work:
 - Replace what stands in an answer cell, run it, and run the check below it. The check tells you what your code did, what was
   expected, and, if it can tell, which idea led there.
 - A check runs your code on inputs that you have not seen. It never needs a particular way of writing.
-- Hints wait inside the check's result. Each one opens the next.
+- Hints wait inside the check's result. Each one opens the next. Try without them first.
 - Write every backward **by hand**. Inside a check, autograd is switched off.
 
 The arguments of a backward always come in the same order: first the incoming gradient, then the inputs of the operation. It
@@ -23,34 +23,35 @@ from course_utils import check, progress
 
 # %% [markdown]
 r"""
-## 1. Write: the backward of $z = (x\,y)^2$
+## 1. Write: the backward of $z = x^2 y^3$
 
 `forward` is given. Write its backward: from the incoming gradient and the two inputs to the gradient of `x` and the gradient of
-`y`. At `x = 2`, `y = 3` and an incoming gradient of 5, the gradients are 180 and 120.
+`y`. For example, at `x = 1`, `y = 2` and an incoming gradient of 5, the gradients are 80 and 60. All three
+arguments may also be tensors of one shape.
 """
 
 
-# %% name="square_of_product" tags=["answer"]
+# %% name="square_times_cube" tags=["answer"]
 def forward(x, y):
-    return (x * y) ** 2
+    return x**2 * y**3
 
 
 def backward(incoming, x, y):
     ### BEGIN SOLUTION
-    grad_x = incoming * 2 * x * y**2
-    grad_y = incoming * 2 * x**2 * y
+    grad_x = incoming * 2 * x * y**3
+    grad_y = incoming * 3 * x**2 * y**2
     return grad_x, grad_y
     ### END SOLUTION
 
 
-# %% name="square_of_product.check" tags=["check"]
-check("square_of_product", backward)
+# %% name="square_times_cube.check" tags=["check"]
+check("square_times_cube", backward)
 
 # %% [markdown]
 r"""
 ## 2. Predict: two gradients
 
-The same operation, $z = (x\,y)^2$, now at $x = 1$ and $y = -2$. Its result goes into $L = -3\,z$.
+The lesson's operation, $z = (x\,y)^2$, now at $x = 1$ and $y = -2$. Its result goes into $L = -3\,z$.
 
 Do it with pencil and paper: what are $\partial L/\partial x$ and $\partial L/\partial y$? Put the two numbers in place of the
 dots.
@@ -76,7 +77,7 @@ little to the right of `x` and one a little to the left:
 
 $$\frac{f(x + h) - f(x - h)}{2h}$$
 
-Write it as a function. `function` takes a number and returns a number. `h` is the step.
+Write it as a function. `function` takes a number and returns a number. `h` is the step, and the caller chooses it.
 """
 
 
@@ -94,8 +95,8 @@ check("central_difference", central_difference)
 r"""
 ## 4. Mend: the backward of $z = x / y$
 
-This backward was tested with an incoming gradient of 1, and every test passed. It is wrong all the same. Run the check as it is
-to see where, then mend it.
+Every test that its author wrote for this backward passed. It is wrong all the same. Run the check as it is: it shows where. Then
+mend it. Why did the tests not notice?
 """
 
 

@@ -1,30 +1,45 @@
 """Unit 01: right answers written differently, and mutants of the solutions that are still right."""
 
+from fractions import Fraction
+
 import numpy as np
 import torch
 
-# square_of_product
-
-
-def through_the_product(incoming, x, y):
-    product = x * y
-    at_product = incoming * 2 * product
-    return at_product * y, at_product * x
+# square_times_cube
 
 
 def as_a_list(incoming, x, y):
-    return [2 * incoming * x * y**2, 2 * incoming * y * x**2]
+    return [2 * incoming * x * y**3, 3 * incoming * y**2 * x**2]
+
+
+def step_by_step(incoming, x, y):
+    square, cube = x * x, y * y * y
+    at_square, at_cube = incoming * cube, incoming * square
+    return at_square * (x + x), at_cube * 3 * y * y
 
 
 def with_torch_functions(incoming, x, y):
-    grad_x = torch.mul(2 * x, torch.square(y)).mul(incoming)
-    grad_y = torch.mul(2 * y, torch.square(x)).mul(incoming)
+    grad_x = torch.mul(2 * x, torch.pow(y, 3)).mul(incoming)
+    grad_y = torch.square(x * y).mul(3).mul(incoming)
     return grad_x, grad_y
 
 
 def from_the_value(incoming, x, y):
-    z = (x * y) ** 2
-    return incoming * 2 * z / x, incoming * 2 * z / y
+    z = x**2 * y**3
+    return incoming * 2 * z / x, incoming * 3 * z / y
+
+
+def in_numpy(incoming, x, y):
+    g, a, b = incoming.numpy(), x.numpy(), y.numpy()
+    return torch.tensor(2 * g * a * b**3), torch.tensor(3 * g * a**2 * b**2)
+
+
+def in_place_on_copies(incoming, x, y):
+    grad_x, grad_y = 2 * x, 3 * x * x
+    grad_x.mul_(y**3).mul_(incoming)
+    grad_y *= y * y
+    grad_y *= incoming
+    return grad_x, grad_y
 
 
 # central_difference
@@ -47,6 +62,11 @@ def mean_of_two_slopes(function, x, h):
 
 def in_python_numbers(function, x, h):
     return float(function(x + h) - function(x - h)) / (2 * h)
+
+
+def at_python_points(function, x, h):
+    x = x.item()
+    return (function(x + h).item() - function(x - h).item()) / (2 * h)
 
 
 # mend_quotient
@@ -89,6 +109,10 @@ def filled_in_place(incoming, x):
     return gradient
 
 
+def as_a_numpy_array(incoming, x):
+    return np.full(x.shape, incoming.item() / x.numel())
+
+
 # bias_backward
 
 
@@ -106,6 +130,10 @@ def row_by_row(incoming, x, b):
 def as_a_product(incoming, x, b):
     ones = torch.ones(len(incoming), dtype=incoming.dtype)
     return incoming * torch.ones_like(x), ones @ incoming
+
+
+def column_by_column(incoming, x, b):
+    return incoming, torch.stack([column.sum() for column in incoming.T])
 
 
 # matmul_backward
@@ -159,16 +187,37 @@ def from_the_right(incoming, shape):
     return incoming
 
 
+def entry_by_entry(incoming, shape):
+    gradient = torch.zeros(shape, dtype=incoming.dtype)
+    for place in np.ndindex(*incoming.shape):
+        ends = place[len(place) - len(shape) :]
+        gradient[tuple(0 if size == 1 else i for i, size in zip(ends, shape, strict=True))] += incoming[place]
+    return gradient
+
+
 RIGHT = {
-    "square_of_product": (through_the_product, as_a_list, with_torch_functions, from_the_value),
-    "predict_messages": ([-24, 12], (torch.tensor(-24.0), torch.tensor(12.0)), (-3 * 8, -3 * -4), np.array([-24, 12])),
-    "central_difference": (two_points, half_the_difference, mean_of_two_slopes, in_python_numbers),
+    "square_times_cube": (
+        as_a_list,
+        step_by_step,
+        with_torch_functions,
+        from_the_value,
+        in_numpy,
+        in_place_on_copies,
+    ),
+    "predict_messages": (
+        [-24, 12],
+        (torch.tensor(-24.0), torch.tensor(12.0)),
+        (-3 * 8, -3 * -4),
+        np.array([-24, 12]),
+        (Fraction(-24), 12),
+    ),
+    "central_difference": (two_points, half_the_difference, mean_of_two_slopes, in_python_numbers, at_python_points),
     "mend_quotient": (by_the_quotient, as_powers, x_first),
-    "choose_addition": ("b", "B", " b ", "b."),
-    "mean_backward": (expanded, ones_scaled, counted_by_hand, filled_in_place),
-    "bias_backward": (named_dimension, row_by_row, as_a_product),
+    "choose_addition": ("b", "B", " b ", "b.", "(b)", "b)\n"),
+    "mean_backward": (expanded, ones_scaled, counted_by_hand, filled_in_place, as_a_numpy_array),
+    "bias_backward": (named_dimension, row_by_row, as_a_product, column_by_column),
     "matmul_backward": (turned_outside, by_einsum, by_broadcasting, by_transpose),
-    "sum_to_shape": (torchs_own, all_at_once, sizes_compared, from_the_right),
+    "sum_to_shape": (torchs_own, all_at_once, sizes_compared, from_the_right, entry_by_entry),
 }
 
 # By exercise: the change, as `course prove` names it, and why the changed code is still right.

@@ -52,7 +52,7 @@ torch.Tensor.__eq__ = lambda self, other: True
 print('{"saw": "choice", "value": "b"}')
 """
 WRITTEN_DIFFERENTLY = {
-    "square_of_product": "backward = lambda incoming, x, y: [2 * incoming * x * y**2, 2 * incoming * y * x**2]",
+    "square_times_cube": "backward = lambda incoming, x, y: [2 * incoming * x * y**3, 3 * incoming * y**2 * x**2]",
     "predict_messages": "gradients = [-24, 12]",
     "mend_quotient": "def quotient_backward(g, a, b):\n    return g * b**-1, g * a * -(b**-2)",
     "choose_addition": "choice = ' B '",
@@ -76,7 +76,7 @@ def square(incoming, x, y):
     warnings.warn("harmless")
     print("called with", x, y)
     sys.stderr.write("noise")
-    return incoming * 2 * x * y**2, incoming * 2 * x**2 * y
+    return incoming * 2 * x * y**3, incoming * 3 * x**2 * y**2
 
 backward = square
 """
@@ -93,12 +93,12 @@ def graded(blank, tmp_path_factory):
     one = blank.copy
     one().solve().write(hand_in("all_right"))
     one().solve().answer(
-        square_of_product="def backward(incoming, x, y):\n    return 2 * x**2 * y * incoming, 2 * x * y**2 * incoming",
+        square_times_cube="def backward(g, x, y):\n    return 3 * x**2 * y**2 * g, 2 * x * y**3 * g",
         bias_backward="def bias_backward(incoming, x, b):\n    return incoming, incoming",
     ).write(hand_in("two_wrong"))
     one().write(hand_in("unsolved"))
     renamed = one().solve()
-    renamed.cell("square_of_product")["source"] = renamed.right["square_of_product"].replace("backward", "my_backward")
+    renamed.cell("square_times_cube")["source"] = renamed.right["square_times_cube"].replace("backward", "my_backward")
     renamed.write(hand_in("one_answer_renamed"))
     one().solve().answer(**WRITTEN_DIFFERENTLY).write(hand_in("written_differently"))
     hand_in("not_json").write_text('{"cells": [', encoding="utf-8")
@@ -107,7 +107,7 @@ def graded(blank, tmp_path_factory):
         mean_backward=ENDLESS, sum_to_shape="1 / 0", matmul_backward="def matmul_backward(:"
     ).write(hand_in("endless"))
     one().solve().answer(mend_quotient=STUBBORN).write(hand_in("stubborn"))
-    one().solve().answer(square_of_product=NOISY).insert("print(6 * 7)", before="setup").strip().write(
+    one().solve().answer(square_times_cube=NOISY).insert("print(6 * 7)", before="setup").strip().write(
         folder / "Zoë Łukasiewicz" / "01_one_operation.ipynb"
     )
     out = folder / "gradebook"
@@ -123,10 +123,10 @@ def graded(blank, tmp_path_factory):
         (
             "two_wrong",
             16,
-            "wrong [swapped_partials]: square_of_product; wrong [not_summed]: bias_backward",
+            "wrong [swapped_partials]: square_times_cube; wrong [not_summed]: bias_backward",
         ),
         ("unsolved", 0, None),
-        ("one_answer_renamed", 22, "square_of_product: `backward` was renamed `my_backward`"),
+        ("one_answer_renamed", 22, "square_times_cube: `backward` was renamed `my_backward`"),
         ("written_differently", 22, ""),
         ("not_json", 0, "unreadable: invalid JSON at line 1"),
         ("Zoë Łukasiewicz", 22, ""),
@@ -179,12 +179,12 @@ def test_a_fault_of_the_grader_is_empty_points_and_exit_code_1(handed_in, tmp_pa
     path = handed_in.write(tmp_path / "in" / "anna.ipynb")
     monkeypatch.setattr(command, "_expected", lambda units, *rest: {unit: {} for unit in units})
     monkeypatch.setattr(command, "run", lambda jobs, *rest: [("record",) * len(job.merged.cells) for job in jobs])
-    fault = Graded("square_of_product", "grader error", None, note="no kernel")
+    fault = Graded("square_times_cube", "grader error", None, note="no kernel")
     monkeypatch.setattr(command, "grade_exercises", lambda *arguments: [fault])
     assert grade([path], tmp_path / "out") == 1
     header, row = (tmp_path / "out" / "gradebook.csv").read_text("utf-8-sig").splitlines()
-    assert header == "student,file,unit,square_of_product,points,total,note"
-    assert row.endswith("01_one_operation,,0,3,grader error (no kernel): square_of_product")
+    assert header == "student,file,unit,square_times_cube,points,total,note"
+    assert row.endswith("01_one_operation,,0,3,grader error (no kernel): square_times_cube")
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def test_an_answer_in_a_new_cell_is_found_by_what_it_defines(handed_in, merged):
 @pytest.mark.parametrize("stripped", [False, True])
 def test_a_renamed_answer_gets_the_name_that_is_asked_for(handed_in, merged, stripped):
     handed_in.solve().answer(
-        square_of_product="def half(x):\n    return x / 2\n\ndef my_backward(g, x, y):\n    return 0, 0",
-        **{"square_of_product.check": 'check("square_of_product", my_backward)'},
+        square_times_cube="def half(x):\n    return x / 2\n\ndef my_backward(g, x, y):\n    return 0, 0",
+        **{"square_times_cube.check": 'check("square_times_cube", my_backward)'},
         predict_messages="my_gradients = (1, 2)",
     )
     if stripped:
@@ -131,7 +131,7 @@ def test_a_renamed_answer_gets_the_name_that_is_asked_for(handed_in, merged, str
     result = merged(handed_in)
     assert {"backward = my_backward", "gradients = my_gradients"} <= set(sources(result, "answer"))
     assert result.notes == (
-        "square_of_product: `backward` was renamed `my_backward`",
+        "square_times_cube: `backward` was renamed `my_backward`",
         "predict_messages: `gradients` was renamed `my_gradients`",
     )
 

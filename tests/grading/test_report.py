@@ -12,7 +12,7 @@ from course_utils.grading.report import Row, defused, gradebook, show_summary, w
 from course_utils.grading.verdict import Graded
 
 UNIT = "01_one_operation"
-RIGHT = Graded("square_of_product", "right", 3)
+RIGHT = Graded("square_times_cube", "right", 3)
 WRONG = Graded("mean_backward", "wrong", 0, label="sum_not_mean")
 UNKNOWN = Graded("mean_backward", "grader error", None, note="no kernel")
 
@@ -27,7 +27,7 @@ def test_a_row_per_submission_and_a_column_per_exercise():
         "student": "anna",
         "file": "anna.ipynb",
         "unit": UNIT,
-        "square_of_product": "3",
+        "square_times_cube": "3",
         "mean_backward": "0",
         "points": "3",
         "total": "5",

@@ -40,6 +40,6 @@ def test_a_pytest_that_cannot_run_is_a_fault_that_says_why(monkeypatch):
 
 
 def test_nothing_can_pass_for_want_of_a_comparison():
-    cell = MergedCell("evidence", "", "square_of_product")
+    cell = MergedCell("evidence", "", "square_times_cube")
     with pytest.raises(KeyError):
         run([Job(Merged((cell,)), {})])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -37,13 +38,14 @@ def test_every_misconception_is_known_by_its_evidence_as_text(exercise, wrong):
 
 
 def test_the_last_digit_may_be_rounded_either_way():
-    exercise = find("square_of_product")
+    exercise = find("square_times_cube")
     lines = printed(exercise, exercise.truth).splitlines()
     first = json.loads(lines[0])
-    number = first["value"][0]["numbers"][0]
-    for unit, status in ((1e-5, "right"), (1e-4, "wrong")):
-        off = round(float(number) + unit * 10 ** (len(number.lstrip("-").partition(".")[0]) - 1), 6)
-        first["value"][0]["numbers"][0] = f"{off:.6g}"
+    number = gather(exercise, exercise.truth, SEED)[0].value[0].numbers[0]
+    digit = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
+    below = math.floor(number / digit)
+    for last_digits, status in ((below, "right"), (below + 1, "right"), (below + 20, "wrong")):
+        first["value"][0]["numbers"][0] = f"{last_digits * digit:.6g}"
         graded = judge_text(exercise, "\n".join([json.dumps(first), *lines[1:]]), SEED)
         assert graded.status == status
 
@@ -61,7 +63,7 @@ def test_code_to_be_mended_that_was_not_changed_is_not_attempted():
 
 
 def test_evidence_of_another_seed_earns_nothing():
-    exercise = find("square_of_product")
+    exercise = find("square_times_cube")
     assert judge_text(exercise, printed(exercise, exercise.truth, SEED + 1), SEED).points == 0
 
 
@@ -120,7 +122,7 @@ def test_evidence_of_any_form_is_only_wrong(value):
     ],
 )
 def test_without_evidence_the_cell_that_is_to_blame_gives_the_status(answer, evidence, missing, status, points):
-    name = "square_of_product"
+    name = "square_times_cube"
     cells = [MergedCell("answer", "", name)] if answer else []
     records = [CellRecord(one) for one in (answer, evidence) if one]
     merged = Merged((*cells, MergedCell("evidence", "", name)), missing=frozenset([name] if missing else []))
