@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from .data import Place
-from .events import Accumulated, ChangedByHook, Entered, Event, Returned, Sent
+from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
 from .hooks import UNSEEN_HOOK
 from .values import Snapshot, same
 
@@ -13,14 +11,16 @@ Capture = Accumulated | Returned
 
 
 def with_captures(
-    events: list[Event], captures: Iterable[Capture], waiting: dict[Place, Snapshot | None]
+    events: list[Event], captures: list[Capture], waiting: dict[Place, Snapshot | None]
 ) -> list[Event]:
     """The events with each capture in its place.
 
     A gradient is set aside when it is complete: just before its node starts, or, if that node never
-    runs, when the last message to it has been sent. `waiting` is what was left there then; if the
-    capture differs, a hook on the tensor has changed it.
+    runs, when the sender of the last message to it has finished. `waiting` is what was left there
+    then; if the capture differs, a hook on the tensor has changed it.
     """
+    if not captures:
+        return events
     moments = _moments(events)
     inserted: dict[int, list[Event]] = {}
     for capture in captures:
@@ -40,12 +40,16 @@ def with_captures(
 def _moments(events: list[Event]) -> dict[Place, int]:
     """For each place the index of the event before which its gradient is complete."""
     moments: dict[Place, int] = {}
+    sent_to: list[Place] = []
     for index, event in enumerate(events):
         if isinstance(event, Sent):
-            moments[event.message.edge.place] = index + 1
-        elif isinstance(event, ChangedByHook) and event.side == "incoming":
+            sent_to.append(event.message.edge.place)
+        elif not isinstance(event, Freed):  # the sender has finished
+            moments.update(dict.fromkeys(sent_to, index))
+            sent_to.clear()
+        if isinstance(event, ChangedByHook) and event.side == "incoming":
             moments[Place(event.node, event.index)] = index + 1
         elif isinstance(event, Entered) and event.within is None:
             for result in range(len(event.incoming)):
                 moments[Place(event.node, result)] = index
-    return moments
+    return {**moments, **dict.fromkeys(sent_to, len(events))}

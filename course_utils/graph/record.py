@@ -18,7 +18,7 @@ from .recorder import Recorder
 from .recording import Recording, SecondOrder
 from .second_order import second_order
 from .trace import Survey, survey
-from .values import LARGEST_KEPT, Snapshot, first_sentence, snapshot
+from .values import LARGEST_KEPT, first_sentence, same
 from .walk import live_place
 
 
@@ -128,7 +128,6 @@ def _run(backward: _Backward, found: Survey, keep: int) -> Recorder:
     for place, seed in zip(found.graph.roots, backward.seeds(), strict=False):
         if isinstance(seed, Tensor):
             recorder.seed(place, seed)
-    before = [_grad(tensor, keep) for tensor in backward.chosen]
     try:
         try:
             recorder.attach()
@@ -138,27 +137,35 @@ def _run(backward: _Backward, found: Survey, keep: int) -> Recorder:
     except Exception as error:
         error.recording = _recording(recorder, error=first_sentence(error))
         raise
-    captures = _captures(recorder, backward, places, before)
+    captures = _captures(recorder, backward, places)
     recorder.events = with_captures(recorder.events, captures, recorder.left_waiting())
     return recorder
 
 
-def _captures(
-    recorder: Recorder,
-    backward: _Backward,
-    places: list[Place | None],
-    before: list[Snapshot | None],
-) -> list[Capture]:
-    """What the engine set aside: results to return, and gradients of chosen non-leaf tensors."""
-    found = [(index, place) for index, place in enumerate(places) if place is not None]
-    if backward.returns:
-        results = [None if grad is None else recorder.snapshot(grad) for grad in backward.results]
-        return [Returned(place, results[index]) for index, place in found]
-    return [
-        Accumulated(place, recorder.arrived(place), before[index], recorder.snapshot(tensor.grad))
-        for index, place in found
-        if not (tensor := backward.chosen[index]).is_leaf and place not in recorder.retained
+def _captures(recorder: Recorder, backward: _Backward, places: list[Place | None]) -> list[Capture]:
+    """What the engine set aside: results to return, and gradients of tensors that are no leaves."""
+    chosen = {
+        place: tensor
+        for place, tensor in zip(places, backward.chosen, strict=True)
+        if place is not None
+    }
+    filled = recorder.retained if backward.returns else {**recorder.retained, **chosen}
+    captures: list[Capture] = [
+        Accumulated(place, recorder.arrived(place), before, after)
+        for place in sorted(_unseen(recorder, filled))
+        if not same(before := recorder.grad_before(place), after := recorder.grad(filled[place]))
     ]
+    if backward.returns:
+        for place, gradient in zip(places, backward.results, strict=True):
+            if place is not None:
+                captures.append(Returned(place, recorder.snapshot(gradient)))
+    return captures
+
+
+def _unseen(recorder: Recorder, filled: Mapping[Place, Tensor]) -> set[Place]:
+    """The places of tensors other than leaves whose `.grad` may have been filled with no event."""
+    landed = {event.place for event in recorder.events if isinstance(event, Accumulated)}
+    return {place for place, tensor in filled.items() if not tensor.is_leaf} - landed
 
 
 def _recording(
@@ -192,11 +199,6 @@ def _place(found: Survey, tensor: Tensor) -> Place | None:
     node, result = live_place(tensor)
     number = found.walk.numbers.get(node)
     return None if number is None else Place(number, result)
-
-
-def _grad(tensor: Tensor, keep: int) -> Snapshot | None:
-    has_grad = tensor.is_leaf or tensor.retains_grad
-    return snapshot(tensor.grad, keep) if has_grad and tensor.grad is not None else None
 
 
 def _as_list(tensors: Tensor | Sequence | None) -> list:

@@ -12,7 +12,6 @@ from .arrivals import Arrivals
 from .data import Edge, Place
 from .events import Accumulated, ChangedByHook, Entered, Event, Freed, GradientMessage, Seed, Sent
 from .hooks import UNSEEN_HOOK, Probes
-from .saved import is_freed
 from .trace import Survey
 from .values import Snapshot, same, snapshot
 from .walk import LiveEdge, live_place
@@ -77,14 +76,8 @@ class Recorder:
             self._probes.add(node.register_hook, partial(self._after_node, number))
 
     def detach(self) -> None:
-        """Takes every probe off, and strikes out what was not freed after all."""
+        """Takes every probe off."""
         self._probes.remove()
-        nodes = self.survey.walk.nodes
-        self.events = [
-            event
-            for event in self.events
-            if not isinstance(event, Freed) or is_freed(nodes[event.node])
-        ]
 
     def seed(self, place: Place, gradient: Tensor) -> None:
         """Notes the gradient that the caller starts with at a root."""
@@ -102,6 +95,15 @@ class Recorder:
         """The complete gradient at a place, whether its node has run or not."""
         incoming = self._arrived.get(place.node)
         return self.left_waiting().get(place) if incoming is None else incoming[place.result]
+
+    def grad_before(self, place: Place) -> Snapshot | None:
+        """The `.grad` of a tensor before the pass, as the graph has it."""
+        result = self.graph.result(place)
+        return result.grad if result else None
+
+    def grad(self, tensor: Tensor) -> Snapshot | None:
+        """The `.grad` of a tensor as it is now; None if it can have none."""
+        return self.snapshot(tensor.grad) if tensor.is_leaf or tensor.retains_grad else None
 
     def snapshot(self, tensor: Tensor | None) -> Snapshot | None:
         """`tensor` as it is now; None stays None."""
@@ -150,7 +152,7 @@ class Recorder:
         self._open.append(number)
         self._arrived[number] = incoming
         if self.graph.nodes[number].kind == "leaf":
-            self._grad_before[number] = self.snapshot(self._variable(number).grad)
+            self._grad_before[number] = self.grad(self._variable(number))
         if self.create_graph:
             self._born_from[number] = torch._C._autograd._get_sequence_nr()
 
@@ -165,11 +167,11 @@ class Recorder:
         node = self.graph.nodes[number]
         if node.kind == "leaf":
             if number not in self._landed:
-                self._land(number, self.snapshot(self._variable(number).grad))
+                self._land(number, self.grad(self._variable(number)))
             del self._landed[number]
         elif self.frees:
             held = tuple(saved.name for saved in node.saved if saved.state in _FREEABLE)
-            if held:
+            if held:  # freed by the engine as soon as this hook, the last, has returned
                 self.events.append(Freed(number, held))
 
     def _send(self, depth: int, edge: Edge, gradient: Tensor | None, seen: Snapshot | None) -> None:
@@ -185,9 +187,8 @@ class Recorder:
         self._landed[number] = after
 
     def _retain(self, place: Place, gradient: Snapshot | None) -> None:
-        result = self.graph.result(place)
-        after = self.snapshot(self.retained[place].grad)
-        self.events.append(Accumulated(place, gradient, result.grad if result else None, after))
+        before, after = self.grad_before(place), self.grad(self.retained[place])
+        self.events.append(Accumulated(place, gradient, before, after))
 
     def _contribute(self, place: Place, gradient: Tensor | None) -> None:
         if self.create_graph and gradient is not None:

@@ -19,7 +19,7 @@ Identify = Callable[[Tensor], tuple["Place | None", "str | None"]]
 
 # Reading a packed tensor runs its hook (checkpointing computes a whole forward pass), so without
 # this attribute, which older torch does not have, nothing is read.
-_CAN_SEE_HOOKS = hasattr(RawSavedTensor, "unpack_hook")
+CAN_SEE_HOOKS = hasattr(RawSavedTensor, "unpack_hook")
 _RAW, _SAVED = "_raw_saved_", "_saved_"
 _LARGEST_COUNT = 2**63
 
@@ -59,25 +59,6 @@ def read_settings(node: LiveNode) -> tuple[tuple[str, Setting], ...]:
     return tuple((name, plain_setting(getattr(node, _SAVED + name))) for name in names)
 
 
-def is_freed(node: LiveNode) -> bool:
-    """Whether a backward pass that ran `node` has freed what it saved."""
-    if is_custom(node):
-        return _raises(partial(getattr, node, "_raw_saved_tensors"))
-    if not _CAN_SEE_HOOKS:  # cannot be asked; the engine frees every node that it has run
-        return True
-    return any(map(partial(_is_freed, node), _names(type(node))[0]))
-
-
-def _is_freed(node: LiveNode, name: str) -> bool:
-    try:
-        raw = getattr(node, _RAW + name)
-    except RuntimeError:  # a freed list
-        return True
-    if not isinstance(raw, RawSavedTensor) or raw.data is not None:
-        return False
-    return _raises(partial(getattr, node, _SAVED + name))
-
-
 @cache
 def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What nodes of this kind save: tensors, and settings; the generated classes tell."""
@@ -90,7 +71,7 @@ def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _read(
     name: str, raw: RawSavedTensor, read: Callable[[], Tensor | None], identify: Identify
 ) -> SavedTensor:
-    if not _CAN_SEE_HOOKS:
+    if not CAN_SEE_HOOKS:
         return SavedTensor(name, "not read")
     if raw.unpack_hook is not None:
         return SavedTensor(name, "packed")
@@ -179,11 +160,3 @@ def plain_setting(value: object) -> Setting:
     if isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
         return str(value)
     return f"<{type(value).__name__}>"
-
-
-def _raises(read: Callable[[], object]) -> bool:
-    try:
-        read()
-    except RuntimeError:
-        return True
-    return False

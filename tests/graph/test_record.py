@@ -17,6 +17,7 @@ from course_utils.graph import (
     record,
     trace,
 )
+from course_utils.graph.saved import CAN_SEE_HOOKS
 
 
 def scalar(value: float) -> torch.Tensor:
@@ -59,6 +60,19 @@ def test_nodes_free_what_they_saved_as_soon_as_they_have_run():
     assert len(kinds) == 9 + 2
     with pytest.raises(RuntimeError, match="second time"):
         z.backward()
+
+
+@pytest.mark.skipif(
+    not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code"
+)
+@pytest.mark.parametrize("retain_graph", [False, True])
+def test_freed_is_what_the_graph_afterwards_says(retain_graph):
+    x = scalar(3.0)
+    y = (x * 2).sin() * x.exp() + 1
+    backward = record(y, retain_graph=retain_graph)
+    after = [n.number for n in trace(y) if any(saved.state == "freed" for saved in n.saved)]
+    assert [event.node for event in backward.of_kind(Freed)] == after
+    assert bool(after) is not retain_graph
 
 
 def test_nothing_is_freed_where_nothing_was_saved():
@@ -219,6 +233,34 @@ def test_node_of_a_chosen_result_does_not_run_for_its_own_sake():
     backward = record(hidden**2, with_respect_to=hidden)
     assert [event.node for event in backward.of_kind(Entered)] == [0]
     assert backward.gradient("hidden").value == 12.0
+
+
+def test_result_is_returned_when_its_turn_comes_and_not_when_its_last_message_does():
+    x = scalar(3.0)
+    waits = x * 2
+    runs_first = x.sin()
+    backward = record(waits * runs_first, retain_graph=True, with_respect_to=[waits, x])
+    story = [getattr(event, "node", None) for event in backward.events]
+    place = backward.graph.place("waits")
+    returned = backward.events.index(Returned(place, backward.gradient("waits")))
+    assert story[returned + 1] == place.node
+    assert story.index(backward.graph.place("runs_first").node) < returned
+
+
+def test_chosen_result_that_retains_its_gradient_accumulates_once():
+    hidden = scalar(3.0) * 2
+    hidden.retain_grad()
+    backward = record(hidden**2, inputs=[hidden])
+    assert [event.after.value for event in backward.of_kind(Accumulated)] == [12.0]
+    assert hidden.grad.item() == 12.0
+
+
+def test_retained_gradient_is_filled_even_when_it_is_returned():
+    hidden = scalar(3.0) * 2
+    hidden.retain_grad()
+    backward = record(hidden**2, with_respect_to=hidden)
+    assert [type(event) for event in backward.events[-3:]] == [Freed, Accumulated, Returned]
+    assert backward.grad("hidden").value == hidden.grad.item() == 12.0
 
 
 def test_unused_input_is_an_error_of_torch_unless_allowed():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_utils.graph import ChangedByHook, record
+from course_utils.graph import ChangedByHook, Place, record
 
 
 @pytest.fixture
@@ -125,3 +125,22 @@ def test_hooks_run_once_and_in_their_order(x):
     recorded, calls[:] = list(calls), []
     y.backward()
     assert recorded == calls == list("defgabc")
+
+
+def test_hook_in_place_reaches_every_gradient_that_shares_its_memory(x):
+    hidden = x * 2
+    sine = hidden.sin()
+    spoiled = x * 1
+    spoiled.register_hook(in_place)
+    backward = record((hidden + spoiled) + sine)
+    changed = backward.of_kind(ChangedByHook)
+    names = [backward.graph.name_of(Place(event.node, event.index)) for event in changed]
+    assert names == ["spoiled", "sine", "hidden"]
+    assert changed[-1].hook == "a hook on the tensor"
+
+
+def test_hook_on_a_chosen_tensor_without_a_name(x):
+    holder = [x * 2]
+    holder[0].register_hook(double)
+    backward = record(holder[0] * 5, with_respect_to=holder[0])
+    assert changes(backward) == [("a hook on the tensor", "incoming", 5.0, 10.0)]

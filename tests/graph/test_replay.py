@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
-from course_utils.graph import Place, record, replay
+from course_utils.graph import Entered, Place, record, replay
 
 
 @pytest.fixture
@@ -92,3 +93,12 @@ def test_node_that_raised_is_still_running_at_the_end():
     with pytest.raises(ValueError, match="lost the way") as caught:
         record(Fails.apply(x))
     assert replay(caught.value.recording)[-1].status == ("running", "idle")
+
+
+def test_node_runs_on_while_its_own_backward_pass_fills_a_leaf():
+    x, w = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    y = (checkpoint(lambda a: a * w, x, use_reentrant=True) * w).sum()
+    states = replay(record(y, x=x, w=w))
+    opaque = next(node.number for node in states.recording.graph if node.kind == "opaque")
+    inside = [s for s in states if isinstance(s.event, Entered) and s.event.within is not None]
+    assert [state.status[opaque] for state in inside] == ["running"]

@@ -5,10 +5,10 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from course_utils.graph import Place, trace
-from course_utils.graph.saved import _CAN_SEE_HOOKS
+from course_utils.graph.saved import CAN_SEE_HOOKS
 
 pytestmark = pytest.mark.skipif(
-    not _CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code"
+    not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code"
 )
 
 

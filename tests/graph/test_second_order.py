@@ -94,3 +94,16 @@ def test_second_order_nodes_run_inside_the_span_of_their_parent(x):
     first = record(x.sin(), create_graph=True, with_respect_to=x)
     sine = first.of_kind(Entered)[0].node
     assert Origin("node", sine) in first.second_order.origins
+
+
+def test_two_places_that_add_up_the_same_messages_have_a_sum_each(x):
+    one, other = x * 2, x * 3
+    first = record(
+        ((one + other) + (one + other)) ** 2, create_graph=True, with_respect_to=x, a=one, b=other
+    )
+    graph = first.second_order.graph
+    for name in "ab":
+        (product,) = first.second_order.offspring(first.graph.node(name).number)
+        (edge,) = graph.edges_from(product)
+        origin = first.second_order.origins[edge.target]
+        assert (origin.birth, origin.place) == ("sum", first.graph.place(name))

@@ -129,6 +129,15 @@ def test_grad_of_a_leaf_is_none_before_and_a_value_after():
     assert trace(y).node("x").results[0].grad.value == 1.0
 
 
+def test_grad_of_a_result_that_retains_it():
+    x = scalar(3.0)
+    hidden = x * 2
+    hidden.retain_grad()
+    y = hidden**2
+    y.backward()
+    assert trace(y).node("hidden").results[0].grad.value == 12.0
+
+
 def test_graph_is_equal_however_often_it_is_traced_and_survives_pickling():
     model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     y = model(torch.ones(4, 2)).sum()
