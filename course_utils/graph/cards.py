@@ -10,7 +10,9 @@ from course_utils.drawing.lettering import shorten, text_width
 
 TITLE, NAME, CHIP, LABEL = 13, 9.5, 11, 10.5
 CHIP_HEIGHT, ROW_HEIGHT = 2 * CHIP, 27
+HEADER, NAME_HEIGHT, NOTE_HEIGHT = 25, 14, 15
 PADDING, GAP = 9, 7
+PILE = 6
 _MARK_WIDTH = 22
 
 
@@ -34,7 +36,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Card:
-    """A box: `name` is what torch calls it; `mark` says how far it is in the backward pass."""
+    """A box: `name` is what torch calls it; `mark` says how far it is in the backward pass.
+
+    `beside` puts the name beside the title, where height is dearer than width. A `pile` stands for
+    several nodes.
+    """
 
     look: Look
     title: str
@@ -43,6 +49,8 @@ class Card:
     rows: tuple[Row, ...] = ()
     mark: str = ""
     new: bool = False
+    beside: bool = False
+    pile: bool = False
 
 
 @dataclass
@@ -65,12 +73,15 @@ def chip_width(text: str) -> float:
 
 def card_size(card: Card, rooms: Rooms) -> tuple[float, float]:
     """Width and height of a card; the same in every state of a recording."""
-    lines = [text_width(card.title, TITLE, bold=True) + _MARK_WIDTH]
-    lines += [text_width(card.name, NAME, code=True)]
+    title = text_width(card.title, TITLE, bold=True) + (_MARK_WIDTH if card.title else 0)
+    name = text_width(card.name, NAME, code=True)
+    lines = [title + GAP + name] if card.beside else [title, name]
     lines += [text_width(note, LABEL) for note in card.notes]
     lines += [row_width(row, rooms) for row in card.rows]
-    height = 12 + TITLE + (14 if card.name else 0) + 15 * len(card.notes) + ROW_HEIGHT * len(card.rows)
-    return max(lines) + 2 * PADDING, height + 5
+    header = HEADER + (NAME_HEIGHT if card.name and not card.beside else 0) if card.title else 8
+    height = header + NOTE_HEIGHT * len(card.notes) + ROW_HEIGHT * len(card.rows)
+    pile = PILE if card.pile else 0
+    return max(lines) + 2 * PADDING + pile, height + 5 * bool(card.title) + pile
 
 
 def row_width(row: Row, rooms: Rooms) -> float:

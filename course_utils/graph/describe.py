@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from .data import Edge, Graph, Node, Place, SavedTensor
 from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
 from .fold import Box, Link, View
 from .formulas import argument
+from .growth import Growth
 from .recording import Recording
 from .replay import State
 from .values import Snapshot
@@ -21,15 +22,28 @@ from .wording import NOT_YET, gradient_text, result_text, saved_text, value_text
 
 _STATES = {"kept": "ctx", "packed": "packed", "not read": "saved", "changed": "changed!"}
 _MOST_CONSTANTS = 3
-_LINE = 130  # pixels of saved tensors side by side
+_LINE = 150  # pixels of saved tensors side by side
 
 
 class Describer:
-    """The cards of one view; `recording` is None where only the graph is shown."""
+    """The cards of one view; `recording` is None where only the graph is shown.
 
-    def __init__(self, view: View, recording: Recording | None) -> None:
+    `growth` tells which of the nodes are born on the way, if there are such.
+    """
+
+    def __init__(self, view: View, recording: Recording | None, growth: Growth | None = None) -> None:
         self.view, self.recording = view, recording
         self.graph: Graph = view.graph
+        self.born: Mapping[int, int] = growth.born if growth else {}
+        self._why: Mapping[int, str] = growth.why if growth else {}
+
+    def is_there(self, box: Box, state: State | None) -> bool:
+        """Whether any node in the box has been born."""
+        return state is None or any(self.born.get(number, 0) <= state.step for number in box.nodes)
+
+    def carries_messages(self, link: Link) -> bool:
+        """Whether gradients are sent along the line in this pass."""
+        return self.recording is not None and any(edge.source not in self.born for edge in link.edges)
 
     @cached_property
     def rooms(self) -> Rooms:
@@ -52,7 +66,15 @@ class Describer:
         if box.is_fold:
             return self._fold(box, state)
         node = self.graph.nodes[box.nodes[0]]
+        if node.number in self.born:
+            return self._fresh(node, state)
         return self._leaf(node, state) if node.kind == "leaf" else self._operation(node, state)
+
+    def _fresh(self, node: Node, state: State | None) -> Card:
+        """A node of the second order: the pass makes it, and nothing runs through it yet."""
+        card = self._operation(node, None)
+        new = state is not None and state.event is not None and self.born[node.number] == state.step
+        return replace(card, notes=(*card.notes, self._why[node.number]), new=new)
 
     def message(self, link: Link, state: State) -> Chip:
         """What has been sent along a line."""
@@ -150,7 +172,7 @@ class Describer:
 
     def _arriving_row(self, place: Place, state: State | None) -> Row:
         row = self._result_row(place, state)
-        return Row(row.chips[1:], "arrives")
+        return Row(row.chips[1:], "returned" if self._is_returned(place) else "arrives")
 
     def _adds_up(self, node: Node) -> bool:
         """Whether what lands in a leaf is not simply the one message that arrives."""
@@ -167,18 +189,16 @@ class Describer:
         return frozenset(event.place for event in self.recording.of_kind(Returned))
 
     def _fold(self, box: Box, state: State | None) -> Card:
-        notes = tuple(part.strip() for part in box.hides.replace(": ", ":;").split(";"))
-        notes = tuple(shorten(note, 34) for note in notes)
         rows = ()
         new = False
         if state is not None:
             done = sum(state.status[number] == "done" for number in box.nodes)
-            new = _node_of(state.event) in box.nodes
+            new = node_of(state.event) in box.nodes
             chip = Chip(f"{done:,} of {len(box.nodes):,}", language.GRADIENT, ("fold", box), new)
             self.rooms.reserve(("fold", box), f"{len(box.nodes):,} of {len(box.nodes):,}")
             look = language.GRADIENT if done else language.NOT_COMPUTED
             rows = (Row((Chip(chip.text, look, chip.slot, new),), "done"),)
-        return Card(language.OPERATION, shorten(box.title, 30), "", notes, rows, "", new)
+        return Card(language.OPERATION, shorten(box.title, 30), "", box.hides, rows, "", new, pile=True)
 
     def _mark(self, node: Node, state: State | None) -> tuple[str, bool]:
         if state is None:
@@ -234,7 +254,8 @@ def _hook_on_grad(event: Event | None, place: Place) -> bool:
     return isinstance(event, ChangedByHook) and event.side == ".grad" and event.node == place.node
 
 
-def _node_of(event: Event | None) -> int | None:
+def node_of(event: Event | None) -> int | None:
+    """The number of the node at which an event happens."""
     match event:
         case Entered(node=node) | Freed(node=node) | ChangedByHook(node=node):
             return node

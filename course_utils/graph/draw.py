@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_utils.drawing.picture import Picture
 
 from .data import Graph
@@ -23,10 +25,10 @@ def draw(shown: Graph | Recording, *, most: int = MOST_BOXES, direction: Directi
     graph = shown.graph if isinstance(shown, Recording) else shown
     view = fold(graph, most)
     scene = Scene(view, recording, direction=direction)
-    state = None if recording is None else replay(recording)[-1]
+    state = None if recording is None else replace(replay(recording)[-1], event=None)
     text = str(shown)
     if view.hidden:
         boxes = [box for box in view.boxes if box.is_fold]
-        folded = "; ".join(f"{box.title} ({box.hides})" for box in boxes)
+        folded = "; ".join(f"{box.title} ({', '.join(box.hides)})" for box in boxes)
         text += f"\nThe picture folds {view.hidden:,} nodes into {len(boxes):,} boxes: {folded}"
     return Picture(svg(scene, state), text, " ".join(text.split()))

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 
 from .data import Edge, Graph, Node
 
 MOST_BOXES = 60
 _LONGEST_CHAIN, _KEPT_AT_ENDS = 10, 2
+_LINE = 32  # letters in a line of a fold's text
+_JOINED = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
 class Box:
     """What is drawn in one place: one node, or several that are folded together.
 
-    `title` is empty for a single node; `hides` says in words what a fold hides.
+    `title` is empty for a single node; `hides` says, line by line, what a fold hides.
     """
 
     nodes: tuple[int, ...]
     title: str = ""
-    hides: str = ""
+    hides: tuple[str, ...] = ()
 
     @property
     def is_fold(self) -> bool:
@@ -84,11 +87,11 @@ def fold(graph: Graph, most: int = MOST_BOXES) -> View:
     groups = _chains(graph)
     if _count(graph, groups) > most:
         groups = _modules(graph, most) or _pieces(graph, most)
-    return _view(graph, groups)
+    return _without_rows(graph, groups)
 
 
 Group = tuple[str, tuple[int, ...]]
-"""A title, and the nodes to fold under it."""
+"""A title, which may be empty, and the nodes to fold under it."""
 
 
 def _count(graph: Graph, groups: Sequence[Group]) -> int:
@@ -98,25 +101,59 @@ def _count(graph: Graph, groups: Sequence[Group]) -> int:
 def _view(graph: Graph, groups: Sequence[Group]) -> View:
     folded = {node for _, nodes in groups for node in nodes}
     boxes = [Box((node.number,)) for node in graph.nodes if node.number not in folded]
-    boxes += [Box(tuple(sorted(nodes)), title, _hides(graph, nodes)) for title, nodes in groups]
+    boxes += [_fold(graph, title, nodes) for title, nodes in groups]
     return View(graph, tuple(sorted(boxes, key=lambda box: box.nodes)))
 
 
-def _hides(graph: Graph, nodes: Iterable[int]) -> str:
-    """`94 operations: 50 Sin, 44 Cos; 2 leaves`."""
-    inside = [graph.nodes[number] for number in nodes]
-    operations = [node.operation for node in inside if node.kind != "leaf"]
-    leaves = len(inside) - len(operations)
-    kinds = Counter(operations).most_common()
-    told = ", ".join(f"{count} {name}" for name, count in kinds[:4])
-    more = ", ..." if len(kinds) > 4 else ""
-    text = f"{_counted(len(operations), 'operation')}: {told}{more}"
-    return f"{text}; {_counted(leaves, 'leaf')}" if leaves else text
+def _without_rows(graph: Graph, groups: list[Group]) -> View:
+    """The view of these folds, with the middle of each long row of them made into one."""
+    view = _view(graph, groups)
+    titles = {tuple(sorted(nodes)): title for title, nodes in groups}
+    before, after = Counter(), Counter()
+    for link in view.links:
+        after[link.source] += 1
+        before[link.target] += 1
+    target = {link.source: link.target for link in view.links}
+    rows, row = [], []
+    for number, box in enumerate(view.boxes):
+        joins = box.is_fold and (before[number], after[number]) == (1, 1)
+        if row and not (joins and target[row[-1]] == number):
+            rows.append(row)
+            row = []
+        if joins:
+            row.append(number)
+    for long in (found for found in [*rows, row] if len(found) > _LONGEST_CHAIN):
+        middle = [view.boxes[number] for number in long[_KEPT_AT_ENDS:-_KEPT_AT_ENDS]]
+        hidden = {box.nodes for box in middle}
+        groups = [group for group in groups if tuple(sorted(group[1])) not in hidden]
+        first, last = (titles[box.nodes] for box in (middle[-1], middle[0]))
+        title = f"{first} to {last}" if first and last else ""
+        groups.append((title, tuple(node for box in middle for node in box.nodes)))
+    return _view(graph, groups)
+
+
+def _fold(graph: Graph, title: str, nodes: Sequence[int]) -> Box:
+    """One box for all these nodes; without a title it is called by how many they are."""
+    inside = [graph.nodes[number] for number in sorted(nodes)]
+    operations = [node for node in inside if node.kind != "leaf"]
+    count, leaves = _counted(len(operations), "operation"), len(inside) - len(operations)
+    with_leaves = f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'}"
+    inner = [f"from {operations[-1].label} to {operations[0].label}"] if not title else []
+    inner += [f"{count}, {with_leaves}" if leaves else count] if title else [f"and {with_leaves}"] * bool(leaves)
+    lines = [line.replace(_JOINED, " ") for text in (*inner, _kinds(operations)) for line in wrap(text, _LINE)]
+    return Box(tuple(sorted(nodes)), title or count, tuple(lines))
+
+
+def _kinds(operations: Sequence[Node]) -> str:
+    """`50 Sin, 44 Cos`, the most frequent first."""
+    kinds = Counter(node.operation for node in operations).most_common()
+    more = sum(count for _, count in kinds[4:])
+    told = [f"{count:,}{_JOINED}{name}" for name, count in kinds[:4]]
+    return ", ".join([*told, f"{more:,} more"] if more else told)
 
 
 def _counted(count: int, noun: str) -> str:
-    plural = {"leaf": "leaves"}.get(noun, f"{noun}s")
-    return f"{count:,} {noun if count == 1 else plural}"
+    return f"{count:,} {noun}" + "s" * (count != 1)
 
 
 def _chains(graph: Graph) -> list[Group]:
@@ -130,7 +167,7 @@ def _chains(graph: Graph) -> list[Group]:
             node = graph.nodes[graph.edges_from(node.number)[0].target]
         if len(run) > _LONGEST_CHAIN:
             middle = tuple(run[_KEPT_AT_ENDS:-_KEPT_AT_ENDS])
-            groups.append((f"{len(middle):,} operations in a row", middle))
+            groups.append(("", middle))
     return groups
 
 
@@ -197,12 +234,8 @@ def _pieces(graph: Graph, most: int) -> list[Group]:
     for pieces in range(most // 2, 0, -1):
         length = -(-len(operations) // pieces)
         cuts = [operations[start : start + length] for start in range(0, len(operations), length)]
-        groups = [_with_own_leaves(graph, _piece_title(graph, cut), cut) for cut in cuts]
+        groups = [_with_own_leaves(graph, "", cut) for cut in cuts]
         groups = [group for group in groups if len(group[1]) > 1]
         if _count(graph, groups) <= most:
             break
     return groups
-
-
-def _piece_title(graph: Graph, operations: Sequence[int]) -> str:
-    return f"{graph.nodes[operations[0]].label} to {graph.nodes[operations[-1]].label}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Direction = Literal["right", "down"]
@@ -11,18 +11,22 @@ Point = tuple[float, float]
 
 _POINTS_PER_INCH = 72
 _NODE_GAP = 18
-_RANK_GAP = {"right": 20, "down": 16}
+_RANK_GAP = {"right": 26, "down": 15}
 _LABEL_MARGIN = 14  # across the line, for the line of the value
 
 
 @dataclass(frozen=True)
 class Block:
-    """A box to find room for, with so many ways in and out, in their order."""
+    """A box to find room for, with so many ways in and out, in their order.
+
+    The ways into an `unordered` block may change places where lines would cross.
+    """
 
     width: float
     height: float
     inputs: int = 1
     outputs: int = 1
+    unordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,15 +65,31 @@ class Layout:
     runs: tuple[Run, ...]
 
 
-def layout(blocks: Sequence[Block], wires: Sequence[Wire], width: float, direction: Direction | None = None) -> Layout:
-    """Positions for all blocks and wires, forward to the right, or down if `width` asks for it."""
-    if direction is not None:
-        return _laid_out(blocks, wires, direction)
-    right = _laid_out(blocks, wires, "right")
-    if right.width <= width:
-        return right
-    down = _laid_out(blocks, wires, "down")
-    return min(down, right, key=lambda found: found.width)
+def layout(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
+    """Positions for all blocks and wires; the forward pass goes in this direction."""
+    found = _laid_out(blocks, wires, direction)
+    uncrossed = _uncrossed(blocks, wires, found)
+    return found if uncrossed == list(wires) else _laid_out(blocks, uncrossed, direction)
+
+
+def _uncrossed(blocks: Sequence[Block], wires: Sequence[Wire], found: Layout) -> list[Wire]:
+    """The wires, with those into unordered blocks in the order in which they arrive there."""
+    across = 1 if found.direction == "right" else 0
+    into: dict[int, list[int]] = {}
+    for number, wire in enumerate(wires):
+        if blocks[wire.head].unordered:
+            into.setdefault(wire.head, []).append(number)
+    better = list(wires)
+    for numbers in into.values():
+        inputs = sorted(wires[number].input for number in numbers)
+        numbers.sort(key=lambda number: _comes_from(wires[number], found, number)[across])
+        for number, way in zip(numbers, inputs, strict=True):
+            better[number] = replace(wires[number], input=way)
+    return better
+
+
+def _comes_from(wire: Wire, found: Layout, number: int) -> Point:
+    return found.runs[number].label or found.centres[wire.tail]
 
 
 def _laid_out(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_utils.drawing import language
 
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
-from .describe import Describer
-from .events import Seed
-from .fold import View
+from .describe import Describer, node_of
+from .events import Seed, Sent
+from .fold import Box, View
+from .growth import Growth
 from .layout import Block, Direction, Layout, Point, Run, Wire, layout
 from .recording import Recording
 from .replay import State
 from .wording import gradient_text
 
+MARGIN = 20
+_NARROWEST = 300
 WIDTH = 900
 """What a notebook has room for, also in a window of 1024 pixels beside the file list."""
 
@@ -38,25 +41,35 @@ class Scene:
         view: View,
         recording: Recording | None = None,
         *,
+        growth: Growth | None = None,
         width: float = WIDTH,
         direction: Direction | None = None,
     ) -> None:
         self.view, self.recording = view, recording
-        self.describer = Describer(view, recording)
-        self._wanted = (width, direction)
+        self.describer = Describer(view, recording, growth)
+        self._room, self._wanted = width, direction
+        self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
 
     def cards(self, state: State | None) -> list[Placed]:
         """The boxes of the graph as they are in this state."""
-        return [
-            Placed(self.describer.card(box, state), centre, size)
-            for box, centre, size in zip(self.view.boxes, self.layout.centres, self._sizes, strict=False)
-        ]
+        direction = self.layout.direction
+        cards = [self._card(box, state, direction) for box in self.view.boxes]
+        sizes = self._sizes(direction)
+        return list(map(Placed, cards, self.layout.centres[: len(cards)], sizes))
+
+    def _card(self, box: Box, state: State | None, direction: Direction) -> Card:
+        return replace(self.describer.card(box, state), beside=direction == "down")
 
     @property
     def constants(self) -> list[Placed]:
         """The inputs that need no gradient."""
         start = len(self.view.boxes)
         return self._placed([card for card, *_ in self._constants], start)
+
+    @property
+    def constant_heads(self) -> list[int]:
+        """The number of the box that each constant goes into."""
+        return [head for _, head, _ in self._constants]
 
     @property
     def seeds(self) -> list[Placed]:
@@ -66,8 +79,27 @@ class Scene:
 
     @cached_property
     def layout(self) -> Layout:
-        """The positions; the same in every state."""
-        return layout(self._blocks(), self._wires(), *self._wanted)
+        """The positions, the same in every state: forward to the right, or down where that is too wide."""
+        if self._wanted is not None:
+            return self._laid_out(self._wanted)
+        right = self._laid_out("right")
+        if right.width <= self._room:
+            return right
+        return min(right, self._laid_out("down"), key=lambda found: found.width)
+
+    def _laid_out(self, direction: Direction) -> Layout:
+        sizes = self._sizes(direction)
+        return layout(self._blocks(sizes), self._wires(), direction)
+
+    @cached_property
+    def width(self) -> float:
+        """The width of the whole picture."""
+        return max(self.layout.width + 2 * MARGIN, _NARROWEST)
+
+    @property
+    def origin(self) -> Point:
+        """Where in the picture the layout begins."""
+        return (self.width - self.layout.width) / 2, MARGIN
 
     @property
     def link_runs(self) -> tuple[Run, ...]:
@@ -84,6 +116,17 @@ class Scene:
         """The course of the line from each root to what it starts with."""
         return self.layout.runs[len(self.view.links) + len(self._constants) :]
 
+    def focus(self, state: State) -> Point | None:
+        """Where something has just happened; None before the first event."""
+        match state.event:
+            case None:
+                return None
+            case Sent(message=message) if message.edge in self.view.link_of:
+                found = self.link_runs[self.view.link_of[message.edge]].label
+            case event:
+                found = self.layout.centres[self.view.box_of[node_of(event)]]
+        return found[0] + self.origin[0], found[1] + self.origin[1]
+
     def _placed(self, cards: list[Card], start: int) -> list[Placed]:
         rooms = self.describer.rooms
         return [
@@ -97,10 +140,11 @@ class Scene:
 
         return None if self.recording is None else replay(self.recording)[0]
 
-    @cached_property
-    def _sizes(self) -> list[tuple[float, float]]:
-        rooms = self.describer.rooms
-        return [card_size(self.describer.card(box, self._first), rooms) for box in self.view.boxes]
+    def _sizes(self, direction: Direction) -> list[tuple[float, float]]:
+        if direction not in self._found_sizes:
+            cards = [self._card(box, self._first, direction) for box in self.view.boxes]
+            self._found_sizes[direction] = [card_size(card, self.describer.rooms) for card in cards]
+        return self._found_sizes[direction]
 
     @cached_property
     def _constants(self) -> list[tuple[Card, int, int]]:
@@ -118,11 +162,11 @@ class Scene:
     def _seeds(self) -> tuple[Seed, ...]:
         return () if self.recording is None else self.recording.seeds
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, sizes: list[tuple[float, float]]) -> list[Block]:
         rooms = self.describer.rooms
         blocks = [
-            Block(width, height, len(self._ways_in(number)), self._ways_out(number))
-            for number, (width, height) in enumerate(self._sizes)
+            Block(width, height, len(self._ways_in(number)), self._ways_out(number), self._is_unordered(number))
+            for number, (width, height) in enumerate(sizes)
         ]
         small = [card for card, *_ in self._constants] + [_seed_card(seed) for seed in self._seeds]
         return blocks + [Block(*card_size(card, rooms)) for card in small]
@@ -145,7 +189,7 @@ class Scene:
         return Wire(link.target, link.source, self._way_out(link.edges[0].place), way, self._label(number))
 
     def _label(self, number: int) -> tuple[float, float] | None:
-        if self._first is None:
+        if self._first is None or not self.describer.carries_messages(self.view.links[number]):
             return None
         chip = self.describer.message(self.view.links[number], self._first)
         if len(self.view.links[number].edges) > 1:
@@ -162,6 +206,10 @@ class Scene:
         used = {edge.position for edge in self.view.graph.edges_from(node.number)}
         constants = {position for position, _ in self.describer.constants(node)}
         return sorted(used | constants) or [0]
+
+    def _is_unordered(self, number: int) -> bool:
+        box = self.view.boxes[number]
+        return not box.is_fold and self.view.graph.nodes[box.nodes[0]].operation in ("Add", "Mul")
 
     def _ways_out(self, number: int) -> int:
         box = self.view.boxes[number]

@@ -10,13 +10,31 @@ from course_utils.drawing.canvas import Canvas
 from course_utils.drawing.language import Look
 from course_utils.drawing.lettering import text_width
 
-from .cards import CHIP, GAP, LABEL, NAME, PADDING, ROW_HEIGHT, TITLE, Card, Chip, Rooms, Row, row_width
+from .cards import (
+    CHIP,
+    GAP,
+    HEADER,
+    LABEL,
+    NAME,
+    NAME_HEIGHT,
+    NOTE_HEIGHT,
+    PADDING,
+    PILE,
+    ROW_HEIGHT,
+    TITLE,
+    Card,
+    Chip,
+    Rooms,
+    Row,
+    row_width,
+)
+from .events import Freed
 from .layout import Point, Run
 from .lines import arrow_head, offset
 from .replay import State
-from .scene import Placed, Scene
+from .scene import MARGIN, Placed, Scene
+from .wording import NOT_YET
 
-_MARGIN = 20
 _LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
 # Half the distance between a value's line and its gradient's. Forward to the right, the value's line
 # passes above the message; downward it would have to go round it, and goes behind it.
@@ -34,34 +52,43 @@ class _Drawing:
         self.rooms: Rooms = scene.describer.rooms
         self.legend = _legend(scene)
         layout = scene.layout
-        self.width = max(layout.width + 2 * _MARGIN, 300)
-        self.left = (self.width - layout.width) / 2
-        self.rows = _legend_rows(self.legend, self.width - 2 * _MARGIN)
-        height = layout.height + 2 * _MARGIN + _LEGEND_HEIGHT * len(self.rows)
-        self.canvas = Canvas(round(self.width), round(height))
+        self.rows = _legend_rows(self.legend, scene.width - 2 * MARGIN)
+        height = layout.height + 2 * MARGIN + _LEGEND_HEIGHT * len(self.rows)
+        self.canvas = Canvas(round(scene.width), round(height))
 
     def svg(self) -> str:
-        for run in self.scene.constant_runs:
-            self._value_lane(run, language.CONSTANT)
+        cards = self.scene.cards(self.state)
+        for placed in cards:
+            self._halo(placed)
+        for number, run in enumerate(self.scene.constant_runs):
+            if self._is_there(self.scene.constant_heads[number]):
+                self._value_lane(run, language.CONSTANT)
         for number, run in enumerate(self.scene.link_runs):
             self._link(number, run)
         for run in self.scene.seed_runs:
             self._gradient_lane(run, 2)
-        for placed in (*self.scene.constants, *self.scene.seeds):
+        for placed, head in zip(self.scene.constants, self.scene.constant_heads, strict=True):
+            if self._is_there(head):
+                self._bare_row(placed)
+        for placed in self.scene.seeds:
             self._bare_row(placed)
-        for placed in self.scene.cards(self.state):
-            self._card(placed)
+        for number, placed in enumerate(cards):
+            if self._is_there(number):
+                self._card(placed)
+            else:
+                self._ghost(placed)
         self._draw_legend()
         return self.canvas.svg()
 
     def _at(self, point: Point) -> Point:
-        return point[0] + self.left, point[1] + _MARGIN
+        return point[0] + self.scene.origin[0], point[1] + self.scene.origin[1]
 
     def _link(self, number: int, run: Run) -> None:
-        self._value_lane(run, language.VALUE)
-        if self.state is None:
-            return
         link = self.scene.view.links[number]
+        if self._is_there(link.source):
+            self._value_lane(run, language.VALUE)
+        if self.state is None or run.label is None:
+            return
         chip = self.scene.describer.message(link, self.state)
         if any(edge in self.state.messages for edge in link.edges) and chip.look is language.GRADIENT:
             self._gradient_lane(run, 4 if chip.new else 2)
@@ -77,8 +104,7 @@ class _Drawing:
 
     def _value_lane(self, run: Run, look: Look) -> None:
         """The solid line of the value, with its head at the operation."""
-        alone = self.state is None or look is language.CONSTANT
-        lane = 0 if alone else -self._lane
+        lane = 0 if run.label is None else -self._lane
         self._line(run.curves, lane, look, look.width, look.dash if look is language.CONSTANT else "")
 
     def _gradient_lane(self, run: Run, width: float) -> None:
@@ -106,21 +132,43 @@ class _Drawing:
         row = placed.card.rows[0]
         self._row(row, x - row_width(row, self.rooms) / 2, y)
 
+    def _is_there(self, number: int) -> bool:
+        return self.scene.describer.is_there(self.scene.view.boxes[number], self.state)
+
+    def _ghost(self, placed: Placed) -> None:
+        """Where a card will be that does not exist yet."""
+        (x, y), (width, height) = self._at(placed.centre), placed.size
+        look = language.NOT_COMPUTED
+        style = {"fill": look.fill, "stroke": look.ink, "dash": look.dash, "radius": 6}
+        self.canvas.rect(x - width / 2, y - height / 2, width, height, **style)
+
+    def _halo(self, placed: Placed) -> None:
+        """A second frame around the card in which something happens, behind the lines that meet it."""
+        if placed.card.new:
+            x, y = self._at(placed.centre)
+            width, height = (side + 10 for side in placed.size)
+            ink = placed.card.look.ink
+            self.canvas.rect(x - width / 2, y - height / 2, width, height, stroke=ink, stroke_width=3, radius=9)
+
     def _card(self, placed: Placed) -> None:
         card, (width, height) = placed.card, placed.size
         x, y = self._at(placed.centre)
         left, top = x - width / 2, y - height / 2
+        if card.pile:
+            top, width, height = top + PILE, width - PILE, height - PILE
         self._frame(card, left, top, width, height)
-        ink = card.look.ink
-        self.canvas.text(left + PADDING, top + 6 + TITLE / 2 + 2, card.title, size=TITLE, bold=True, ink=ink)
-        self._mark(card, left + width - PADDING - 6, top + 6 + TITLE / 2 + 2)
-        down = top + 12 + TITLE
+        middle = top + 2 + HEADER / 2
+        self.canvas.text(left + PADDING, middle, card.title, size=TITLE, bold=True, ink=card.look.ink)
+        self._mark(card, left + width - PADDING - 6, middle)
+        down = top + HEADER
         if card.name:
-            self.canvas.text(left + PADDING, down + 5, card.name, size=NAME, code=True, ink=language.QUIET_INK)
-            down += 14
+            beside = text_width(card.title, TITLE, bold=True) + GAP if card.beside else 0
+            name_at = (left + PADDING + beside, middle + 1 if card.beside else down + 5)
+            self.canvas.text(*name_at, card.name, size=NAME, code=True, ink=language.QUIET_INK)
+            down += 0 if card.beside else NAME_HEIGHT
         for note in card.notes:
             self.canvas.text(left + PADDING, down + 6, note, size=LABEL, ink=language.QUIET_INK)
-            down += 15
+            down += NOTE_HEIGHT
         for row in card.rows:
             self._row(row, left + PADDING, down + ROW_HEIGHT / 2)
             down += ROW_HEIGHT
@@ -129,10 +177,8 @@ class _Drawing:
         look = card.look
         radius = 6 if look.shape == "panel" else 3
         style = {"stroke": look.ink, "radius": radius}
-        if card.new:
-            self.canvas.rect(
-                left - 5, top - 5, width + 10, height + 10, stroke=look.ink, stroke_width=3, radius=radius + 4
-            )
+        for step in (PILE, PILE / 2) if card.pile else ():
+            self.canvas.rect(left + step, top - step, width, height, fill=look.fill, stroke_width=1.5, **style)
         stroke = 3 if card.mark == "running" else 1.5
         self.canvas.rect(left, top, width, height, fill=look.fill, stroke_width=stroke, **style)
         if look.shape == "double box":
@@ -189,15 +235,23 @@ def _legend(scene: Scene) -> list[Entry]:
     """What the looks in this scene mean; the same in all its states."""
     graph = scene.view.graph
     entries: list[Entry] = [("", language.VALUE, "value")]
+    leaves = [leaf.results[0] for leaf in graph.leaves]
     if scene.recording is not None:
         entries.append(("", language.GRADIENT, "gradient"))
-    if scene.recording is not None or graph.leaves:
-        entries.append(("?", language.NOT_COMPUTED, language.NOT_COMPUTED.word))
-    if any(saved.state != "empty" for node in graph.nodes for saved in node.saved):
+    elif any(leaf.grad is not None for leaf in leaves):
+        entries.append(("1", language.GRADIENT, "gradient"))
+    if scene.recording is not None or any(leaf.grad is None for leaf in leaves):
+        entries.append((NOT_YET, language.NOT_COMPUTED, language.NOT_COMPUTED.word))
+    if _frees(scene):
         entries.append(("x", language.FREED, language.FREED.word))
     if scene.constants:
         entries.append(("2", language.CONSTANT, language.CONSTANT.word))
     return entries
+
+
+def _frees(scene: Scene) -> bool:
+    saved = [tensor.state for node in scene.view.graph.nodes for tensor in node.saved]
+    return "freed" in saved or (scene.recording is not None and bool(scene.recording.of_kind(Freed)))
 
 
 def _sample_width(sample: str) -> float:

@@ -10,6 +10,7 @@ from typing import overload
 from course_utils.drawing.picture import Picture
 from course_utils.graph import Recording, replay
 from course_utils.graph.fold import MOST_BOXES, fold
+from course_utils.graph.growth import growth
 from course_utils.graph.layout import Direction
 from course_utils.graph.narrate import narrate, summary
 from course_utils.graph.scene import Scene
@@ -20,20 +21,34 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: its picture, and the sentence that says what has just happened."""
+    """One step: its picture, the sentence that says what has just happened, and where in the picture."""
 
     step: int
     picture: Picture
     sentence: str
+    focus: tuple[float, float] | None = None
 
 
 class Frames(Sequence[Frame]):
-    """`frames[i]` is the frame after i events; made when asked for, in one layout for all."""
+    """`frames[i]` is the frame after i events; made when asked for, in one layout for all.
 
-    def __init__(self, recording: Recording, *, most: int = MOST_BOXES, direction: Direction | None = None) -> None:
+    With `second_order`, the graph that the pass itself builds grows out of the first.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        most: int = MOST_BOXES,
+        direction: Direction | None = None,
+        second_order: bool = False,
+    ) -> None:
         self.recording = recording
         self._states = replay(recording)
-        self._scene = Scene(fold(recording.graph, most), recording, direction=direction)
+        self._growth = growth(recording) if second_order else None
+        drawn = self._growth.recording if self._growth else recording
+        self._drawn = replay(drawn)
+        self._scene = Scene(fold(drawn.graph, most), drawn, growth=self._growth, direction=direction)
         self._made: OrderedDict[int, Frame] = OrderedDict()
 
     def __len__(self) -> int:
@@ -55,6 +70,12 @@ class Frames(Sequence[Frame]):
 
     def _make(self, step: int) -> Frame:
         state = self._states[step]
-        sentence = narrate(self.recording, state)
+        drawn = self._drawn[step] if self._growth else state
+        sentence = narrate(self.recording, state) + self._births(step)
         text = f"Step {step} of {len(self) - 1}. {sentence} {summary(self.recording, state)}."
-        return Frame(step, Picture(svg(self._scene, state), text, text), sentence)
+        return Frame(step, Picture(svg(self._scene, drawn), text, text), sentence, self._scene.focus(drawn))
+
+    def _births(self, step: int) -> str:
+        """What the step adds to the second-order graph, in words."""
+        newborn = self._growth.newborn(step) if self._growth and step else ()
+        return f" This builds new nodes, to differentiate again: {', '.join(newborn)}." if newborn else ""

@@ -3,16 +3,17 @@
 const MILLISECONDS_A_STEP = 1400;
 const NO_ANSWER_AFTER = 5000;
 const KEPT_FRAMES = 200;
+const SMALLEST = 0.8;
 const GONE =
   "The kernel that made this stepper is no longer there. Run this cell again to go on stepping.";
 const SILENT =
   "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
 const BUTTONS = [
-  ["first", "First step", "⏮"],
+  ["first", "First step", "|◀"],
   ["back", "One step back", "◀"],
   ["next", "Next step", "▶"],
-  ["last", "Last step", "⏭"],
+  ["last", "Last step", "▶|"],
 ];
 
 function element(tag, attributes = {}, ...children) {
@@ -21,6 +22,13 @@ function element(tag, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// How far to scroll so that a point comes to the middle; 0 while it is not near an edge.
+function missing(at, size) {
+  return at > 0.2 * size && at < 0.8 * size ? 0 : at - size / 2;
+}
+
+const key = (variant, step) => `${variant}/${step}`;
 
 function controls(last) {
   const buttons = Object.fromEntries(
@@ -33,7 +41,9 @@ function controls(last) {
   const slider = element("input", { type: "range", min: 0, max: last, step: 1, value: 0, "aria-label": "Step" });
   const number = element("input", { type: "number", min: 0, max: last, step: 1, value: 0, "aria-label": "Step number" });
   const typed = element("label", {}, "step ", number, ` of ${last}`);
-  return { ...buttons, play, slider, number, typed };
+  const variant = element("input", { type: "checkbox" });
+  const variantLabel = element("label", {}, variant, "show the second-order graph");
+  return { ...buttons, play, slider, number, typed, variant, variantLabel };
 }
 
 function render({ model, el }) {
@@ -43,10 +53,12 @@ function render({ model, el }) {
   const image = element("img");
   const note = element("p", { role: "alert", class: "note" });
   note.hidden = true;
+  const picture = element("div", { class: "picture" }, image);
   const bar = element(
     "div",
     { class: "controls" },
     parts.first, parts.back, parts.next, parts.last, parts.play, parts.slider, parts.typed,
+    ...(model.get("variants").length > 1 ? [parts.variantLabel] : []),
   );
   const root = element(
     "div",
@@ -57,27 +69,42 @@ function render({ model, el }) {
       "aria-label": "Backward pass, step by step. The left and right arrow keys move.",
       "data-lm-suppress-shortcuts": "true", // else JupyterLab takes the arrow keys
     },
-    bar, sentence, note, element("div", { class: "picture" }, image),
+    bar, sentence, note, picture,
   );
   el.append(root);
 
   const frames = new Map();
   let wanted = model.get("step");
-  let shown = -1;
+  let variant = model.get("variant");
+  let shown = null;
   let playing = null;
   let silence = null;
 
   function show(frame) {
-    shown = frame.step;
+    shown = key(frame.variant, frame.step);
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(frame.svg)}`;
     image.alt = frame.alt;
+    image.onload = () => bringIntoView(frame.focus);
     sentence.textContent = frame.sentence;
-    root.dataset.step = shown;
+    root.dataset.step = frame.step;
+    root.dataset.variant = frame.variant;
     clearTimeout(silence);
     if (!root.classList.contains("gone")) note.hidden = true;
   }
 
+  // Text stays readable in a narrow window: the picture shrinks a little, then it moves in its frame.
+  function bringIntoView(focus) {
+    image.style.minWidth = `${SMALLEST * image.naturalWidth}px`;
+    if (!focus) return;
+    const scale = image.clientWidth / image.naturalWidth;
+    const left = missing(focus[0] * scale - picture.scrollLeft, picture.clientWidth);
+    const top = missing(focus[1] * scale - picture.scrollTop, picture.clientHeight);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (left || top) picture.scrollBy({ left, top, behavior: still ? "auto" : "smooth" });
+  }
+
   function mark() {
+    parts.variant.checked = variant === 1;
     parts.slider.value = wanted;
     parts.number.value = wanted;
     parts.slider.setAttribute("aria-valuetext", `step ${wanted} of ${last}`);
@@ -91,9 +118,11 @@ function render({ model, el }) {
     wanted = Math.min(Math.max(Math.round(step), 0), last);
     mark();
     model.set("step", wanted);
+    model.set("variant", variant);
     model.save_changes();
-    if (frames.has(wanted)) return show(frames.get(wanted));
-    if (shown === wanted) return;
+    const name = key(variant, wanted);
+    if (frames.has(name)) return show(frames.get(name));
+    if (shown === name) return;
     clearTimeout(silence);
     silence = setTimeout(() => say(SILENT), NO_ANSWER_AFTER);
   }
@@ -105,10 +134,11 @@ function render({ model, el }) {
 
   function received() {
     const frame = model.get("frame");
-    frames.set(frame.step, frame);
+    frames.set(key(frame.variant, frame.step), frame);
     if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
-    if (model.get("step") === frame.step) {
+    if (model.get("step") === frame.step && model.get("variant") === frame.variant) {
       wanted = frame.step;
+      variant = frame.variant;
       mark();
       show(frame);
     }
@@ -127,7 +157,7 @@ function render({ model, el }) {
     parts.play.textContent = "Pause";
     playing = setInterval(() => {
       if (wanted === last) pause();
-      else if (shown === wanted) go(wanted + 1); // a slow frame is waited for, none is left out
+      else if (shown === key(variant, wanted)) go(wanted + 1); // a slow frame is waited for, none is left out
     }, MILLISECONDS_A_STEP);
   }
 
@@ -145,7 +175,16 @@ function render({ model, el }) {
   }
   parts.play.addEventListener("click", play);
   parts.slider.addEventListener("input", () => { pause(); go(parts.slider.valueAsNumber); });
+  parts.variant.addEventListener("change", () => { variant = parts.variant.checked ? 1 : 0; go(wanted); });
   parts.number.addEventListener("change", () => { pause(); go(parts.number.valueAsNumber); });
+
+  parts.number.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // and not left to the notebook, which takes Enter as its own
+    event.stopPropagation();
+    pause();
+    go(parts.number.valueAsNumber);
+  });
 
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
   root.addEventListener("keydown", (event) => {

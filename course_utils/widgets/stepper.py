@@ -30,11 +30,18 @@ def step(recording: Recording, *, most: int = MOST_BOXES, direction: Direction |
 
 
 class Stepper:
-    """A recording with a place in it: `frames[i]` is each step, `go(i)` moves a live one."""
+    """A recording with a place in it: `frames[i]` is each step, `go(i)` moves a live one.
+
+    `variants` are all its frames by title; after `record(y, create_graph=True)` there are those with
+    the second-order graph too, and a switch.
+    """
 
     def __init__(self, recording: Recording, most: int, direction: Direction | None) -> None:
         self.recording = recording
         self.frames: Sequence[Frame] = Frames(recording, most=most, direction=direction)
+        self.variants = {"first order": self.frames}
+        if recording.second_order is not None:
+            self.variants["second order too"] = Frames(recording, most=most, direction=direction, second_order=True)
         self._whole = lambda: draw(recording, most=most, direction=direction)
         self._live: StepperView | None = None
 
@@ -55,7 +62,7 @@ class Stepper:
         if self._live is None:
             from course_utils.widgets.stepper_view import StepperView
 
-            self._live = StepperView(self.frames)
+            self._live = StepperView(self.variants)
         return self._live
 
     def __repr__(self) -> str:

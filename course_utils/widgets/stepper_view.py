@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anywidget
@@ -14,32 +14,40 @@ _HERE = Path(__file__).parent
 
 
 class StepperView(anywidget.AnyWidget):
-    """Shows `frames[step]`; the page asks for a step by setting `step`."""
+    """Shows one step of one variant; the page asks for it by setting `step` and `variant`."""
 
     _esm = _HERE / "stepper.js"
     _css = _HERE / "stepper.css"
 
+    variants = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    variant = traitlets.Int().tag(sync=True)
     last = traitlets.Int().tag(sync=True)
     step = traitlets.Int().tag(sync=True)
     frame = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, frames: Sequence[Frame]) -> None:
-        self._frames = frames
-        super().__init__(last=len(frames) - 1, step=0, frame=_sent(frames[0]))
+    def __init__(self, variants: Mapping[str, Sequence[Frame]]) -> None:
+        self._frames = list(variants.values())
+        super().__init__(variants=list(variants), last=len(self._frames[0]) - 1, frame=self._made(0, 0))
 
     @traitlets.validate("step")
     def _inside(self, proposal: dict) -> int:
         return min(max(proposal["value"], 0), self.last)
 
-    @traitlets.observe("step")
+    @traitlets.validate("variant")
+    def _known(self, proposal: dict) -> int:
+        return min(max(proposal["value"], 0), len(self._frames) - 1)
+
+    @traitlets.observe("step", "variant")
     def _show(self, change: dict) -> None:
-        self.frame = _sent(self._frames[change["new"]])
+        self.frame = self._made(self.variant, self.step)
 
-
-def _sent(frame: Frame) -> dict[str, object]:
-    return {
-        "step": frame.step,
-        "svg": frame.picture.svg,
-        "alt": frame.picture.alt,
-        "sentence": frame.sentence,
-    }
+    def _made(self, variant: int, step: int) -> dict[str, object]:
+        frame = self._frames[variant][step]
+        return {
+            "variant": variant,
+            "step": step,
+            "svg": frame.picture.svg,
+            "alt": frame.picture.alt,
+            "sentence": frame.sentence,
+            "focus": frame.focus,
+        }

@@ -1,0 +1,130 @@
+"""The stepper in real JupyterLab: before its cell has run, by mouse, by keyboard, and after a restart."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from playwright.sync_api import expect
+
+from course_utils import record, step
+
+SOURCE = """import torch
+from course_utils import record, step
+
+x = torch.tensor(3.0, requires_grad=True)
+y = torch.tensor(2.0, requires_grad=True)
+p = x * y
+z = p**2
+step(record(z))
+"""
+LAST = 11
+
+
+def stored_output():
+    import torch
+
+    x = torch.tensor(3.0, requires_grad=True)
+    y = torch.tensor(2.0, requires_grad=True)
+    p = x * y
+    z = p**2
+    shown = step(record(z))
+    return dict(shown.picture()._repr_mimebundle_())
+
+
+@pytest.fixture
+def notebook(lab):
+    """As in a fresh clone: with the stored picture, and not trusted by anybody."""
+    output = new_output("execute_result", data=stored_output(), execution_count=1)
+    cell = new_code_cell(SOURCE, outputs=[output], execution_count=1)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "stepper.ipynb")
+    return "stepper.ipynb"
+
+
+@pytest.fixture
+def stepper(lab_page, notebook):
+    """The live stepper, at step 0."""
+    lab_page.open(notebook)
+    lab_page.run_all()
+    assert lab_page.errors() == []
+    found = lab_page.page.locator(".autograd-stepper")
+    expect(found).to_have_attribute("data-step", "0", timeout=20_000)
+    return found
+
+
+def test_before_its_cell_runs_the_whole_pass_is_there_as_a_picture(lab_page, notebook):
+    lab_page.open(notebook)
+    image = lab_page.page.locator(".jp-OutputArea-output img")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.complete && image.naturalWidth") > 300
+    alt = image.get_attribute("alt")
+    assert alt.startswith("Backward pass from z with 1: 11 events")
+    assert "Mul 1 sends 24 to x" in alt
+    expect(lab_page.page.get_by_text("Loading widget")).to_have_count(0)
+
+
+def test_the_buttons_move_and_the_sentence_follows(stepper):
+    stepper.get_by_role("button", name="Next step").click()
+    expect(stepper).to_have_attribute("data-step", "1")
+    stepper.get_by_role("button", name="Next step").click()
+    expect(stepper.get_by_role("status")).to_contain_text("1 × 2 × 6^(2 − 1) = 12")
+    assert stepper.locator("img").get_attribute("alt").startswith("Step 2 of 11.")
+    stepper.get_by_role("button", name="Last step").click()
+    expect(stepper).to_have_attribute("data-step", str(LAST))
+    expect(stepper.get_by_role("status")).to_contain_text("The pass is complete")
+    stepper.get_by_role("button", name="One step back").click()
+    expect(stepper).to_have_attribute("data-step", str(LAST - 1))
+    stepper.get_by_role("button", name="First step").click()
+    expect(stepper).to_have_attribute("data-step", "0")
+
+
+def test_the_picture_stays_where_it_is(stepper):
+    image = stepper.locator("img")
+    before = image.bounding_box()
+    for number in range(1, LAST + 1):
+        stepper.get_by_role("button", name="Next step").click()
+        expect(stepper).to_have_attribute("data-step", str(number))
+        assert image.bounding_box() == before
+
+
+def test_the_arrow_keys_move_it_and_not_the_notebook(lab_page, stepper):
+    keyboard = lab_page.page.keyboard
+    stepper.get_by_role("button", name="Next step").click()
+    expect(stepper).to_have_attribute("data-step", "1")
+    for key, number in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", LAST), ("Home", 0)]:
+        keyboard.press(key)
+        expect(stepper).to_have_attribute("data-step", str(number))
+    stepper.focus()
+    keyboard.press("ArrowRight")
+    expect(stepper).to_have_attribute("data-step", "1")
+    assert stepper.evaluate("root => root.contains(document.activeElement)")
+
+
+def test_play_goes_on_until_it_is_paused(lab_page, stepper):
+    stepper.get_by_role("button", name="Play").click()
+    expect(stepper).to_have_attribute("data-step", "2", timeout=10_000)
+    stepper.get_by_role("button", name="Pause").click()
+    there = int(stepper.get_attribute("data-step"))
+    lab_page.page.wait_for_timeout(2500)
+    assert int(stepper.get_attribute("data-step")) == there
+    expect(stepper.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_a_step_number_can_be_typed(lab_page, stepper):
+    field = stepper.get_by_label("Step number")
+    field.fill("9")
+    field.press("Enter")
+    expect(stepper).to_have_attribute("data-step", "9")
+    expect(stepper.get_by_role("status")).to_contain_text("x.grad was empty. It is now 24.")
+    field.fill("400")
+    field.press("Enter")
+    expect(stepper).to_have_attribute("data-step", str(LAST))
+    expect(field).to_have_value(str(LAST))
+
+
+def test_after_a_restart_it_says_that_its_kernel_is_gone(lab_page, stepper):
+    lab_page.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    note = stepper.get_by_role("alert")
+    expect(note).to_contain_text("Run this cell again", timeout=30_000)
+    expect(stepper.get_by_role("button", name="Next step")).to_be_disabled()
