@@ -1,0 +1,7 @@
+# %% [markdown]
+r"""
+# 02 · The computation graph
+"""
+
+# %% name="setup"
+import torch
