@@ -80,7 +80,8 @@ def build(
     from course_utils.build.command import build
     from course_utils.checks import catalogue
 
-    raise typer.Exit(build(ROOT, check, execute, names or (), jobs, catalogue()))
+    options = {"check": check, "execute": execute, "names": names or [], "jobs": jobs}
+    raise typer.Exit(build(ROOT, **options, known_exercises=catalogue()))
 
 
 @app.command()

@@ -13,11 +13,11 @@ from course_utils.refusal import Refusal
 @pytest.fixture
 def bare(monkeypatch):
     """A machine without a browser, on which every command that is run gets written down."""
-    commands: list[str] = []
+    commands: list[list[str]] = []
     monkeypatch.delenv("COURSE_BROWSER", raising=False)
     monkeypatch.setattr(browser, "_usual_places", lambda: iter([Path("chromium")]))
     monkeypatch.setattr(browser, "_starts", lambda place: False)
-    monkeypatch.setattr(browser, "_run", lambda command, **_: commands.append(" ".join(command)))
+    monkeypatch.setattr(browser, "_run", lambda command, **_: commands.append(command))
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
     return commands
 
@@ -32,9 +32,11 @@ def test_root_on_debian_tries_playwright_and_then_the_packages(bare, monkeypatch
     monkeypatch.setattr(browser.os, "geteuid", lambda: 0, raising=False)
     with pytest.raises(Refusal, match="sudo apt install chromium"):
         browser.get_browser()
-    assert [command.partition(" ")[2] for command in bare] == [
-        "-m playwright install chromium", "update", "install --yes chromium",
-    ]  # fmt: skip
+    assert [command[1:] for command in bare] == [
+        ["-m", "playwright", "install", "chromium"],
+        ["update"],
+        ["install", "--yes", "chromium"],
+    ]
 
 
 def test_another_user_does_not_touch_the_packages(bare, monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import cli
+from course_utils.checks import catalogue
 from course_utils.refusal import Refusal
 
 
@@ -23,16 +24,19 @@ def course(monkeypatch, *arguments: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "handed_on"),
     [
-        (["build"], {"check": False, "execute": False, "names": []}),
-        (["build", "--check"], {"check": True, "execute": False, "names": []}),
-        (["build", "--execute", "a", "b"], {"check": False, "execute": True, "names": ["a", "b"]}),
+        (["build"], {"check": False, "execute": False, "names": [], "jobs": 2}),
+        (["build", "--check"], {"check": True, "execute": False, "names": [], "jobs": 2}),
+        (
+            ["build", "--execute", "--jobs=1", "a", "b"],
+            {"check": False, "execute": True, "names": ["a", "b"], "jobs": 1},
+        ),
     ],
 )
 def test_build_hands_on_its_options_and_its_exit_code(monkeypatch, arguments, handed_on):
     received = {}
-    monkeypatch.setattr("course_utils.build.command.build", lambda **all: received.update(all) or 1)
+    monkeypatch.setattr("course_utils.build.command.build", lambda root, **all: received.update(all) or 1)
     assert course(monkeypatch, *arguments) == 1
-    assert received == handed_on
+    assert received == {**handed_on, "known_exercises": catalogue()}
 
 
 def test_lab_hands_on_notebook_port_and_browser(monkeypatch):

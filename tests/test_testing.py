@@ -1,15 +1,10 @@
-"""How `course test` calls pytest, and what pytest says when a stored notebook is not true."""
+"""How `course test` calls pytest."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course_utils import testing
 from course_utils.refusal import Refusal
@@ -43,35 +38,6 @@ def test_arguments_that_leave_no_test_are_refused(clone, monkeypatch):
     monkeypatch.setattr(testing, "get_browser", lambda: Path("browser"))
     with pytest.raises(Refusal, match="no test ran"):
         testing.run_tests(clone, ["-n0"])
-
-
-@pytest.mark.parametrize(
-    ("picture", "text", "passed"),
-    [
-        ("aaaa", "a graph of 3 nodes", True),
-        ("bbbb", "a graph of 3 nodes", True),  # drawn by another version: the text is what counts
-        ("aaaa", "a graph of 4 nodes", False),
-    ],
-)
-def test_a_stored_picture_is_compared_by_its_text(clone, picture, text, passed):
-    source = (
-        "from IPython.display import display\n"
-        "display({'text/plain': 'a graph of 3 nodes',\n"
-        "         'text/html': '<img src=\"data:image/svg+xml;base64,aaaa\">'}, raw=True)"
-    )
-    stored = {
-        "text/plain": text,
-        "text/html": f'<img src="data:image/svg+xml;base64,{picture}">',
-    }
-    output = new_output("display_data", data=stored)
-    cell = new_code_cell(source, outputs=[output], execution_count=1)
-    nbformat.write(new_notebook(cells=[cell]), clone / "notebooks" / "picture.ipynb")
-    arguments = testing.pytest_arguments(clone, ["-n0", "-p", "no:cacheprovider"])
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments],
-        cwd=clone, env={**os.environ, "PYTEST_ADDOPTS": ""}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert run.returncode == (0 if passed else 1), run.stdout
 
 
 def test_no_file_of_this_user_takes_part(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import keyword
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -25,6 +26,8 @@ lesson_minutes = 30
 exercise_minutes = 30
 needs = []
 """
+_README = "README.md"
+_ROW = re.compile(r"^\| \d\d .*\|\n", flags=re.M)  # a unit in the README's table
 
 
 def new(root: Path, name: str) -> int:
@@ -47,7 +50,7 @@ def new(root: Path, name: str) -> int:
     except OSError as error:
         print(f"course new: {error.filename}: {error.strerror}. Nothing was written.")
         return 1
-    for path in (root / OUTLINE, *files):
+    for path in (root / OUTLINE, root / _README, *files):
         print(f"wrote {path.relative_to(root).as_posix()}")
     print(f"Now fill them. `course build {name}` makes the notebooks, `course prove` tries the checks.")
     return 0
@@ -79,21 +82,33 @@ def _objection(course: Course, name: str, root: Path, files: list[Path]) -> str 
 
 
 def _write(root: Path, files: dict[Path, str], words: dict[str, str]) -> None:
-    """Write the files, then the entry in the outline; if anything fails, nothing of it stays."""
+    """Write the files, then the entries in the README and the outline; if anything fails, nothing of it stays."""
     made: list[Path] = []
+    readme, outline = root / _README, root / OUTLINE
+    before = {path: path.read_bytes() for path in (readme, outline)}
     try:
         for path, template in files.items():
             made += _make_folders(path.parent)
             made.append(path)
             write_atomically(path, _filled(template, words).encode("utf-8"))
-        outline = root / OUTLINE
-        text = outline.read_bytes().rstrip(b"\r\n") + b"\n"
-        write_atomically(outline, text + _ENTRY.format(**words).encode("utf-8"))
+        write_atomically(readme, _with_row(before[readme].decode("utf-8"), words).encode("utf-8"))
+        entry = _ENTRY.format(**words).encode("utf-8")
+        write_atomically(outline, before[outline].rstrip(b"\r\n") + b"\n" + entry)
     except BaseException:
+        for path, content in before.items():
+            with contextlib.suppress(OSError):
+                write_atomically(path, content)
         for path in reversed(made):
             with contextlib.suppress(OSError):
                 path.rmdir() if path.is_dir() else path.unlink()
         raise
+
+
+def _with_row(readme: str, words: dict[str, str]) -> str:
+    """The README with one more row behind the last unit in its table."""
+    rows = list(_ROW.finditer(readme))
+    place = rows[-1].end() if rows else len(readme)
+    return f"{readme[:place]}| {words['number']} {words['title']} | (say what a learner can do now) |\n{readme[place:]}"
 
 
 def _make_folders(folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from html import escape
@@ -23,9 +23,13 @@ def coordinate(value: float) -> str:
 
 
 class Canvas:
-    """A card of `width` by `height` pixels to draw on; `svg()` gives the document."""
+    """A card of `width` by `height` pixels to draw on; `svg()` gives the document.
 
-    def __init__(self, width: float, height: float) -> None:
+    With `shared_font` the document names its font once, which makes pictures with much text smaller.
+    """
+
+    def __init__(self, width: float, height: float, *, shared_font: bool = False) -> None:
+        self._shared_font = shared_font
         self._parts: list[str] = []
         self._clips = 0
         self.width, self.height = width, height
@@ -35,9 +39,9 @@ class Canvas:
     def svg(self) -> str:
         """The finished document."""
         width, height = coordinate(self.width), coordinate(self.height)
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
-        )
+        font = f' font-family="{escape(language.FONT)}"' if self._shared_font else ""
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}{font}>'
         return "\n".join([head, *self._parts, "</svg>"])
 
     def rect(
@@ -107,7 +111,7 @@ class Canvas:
             escape(text),
             x=x,
             y=y + 0.35 * size,  # by hand: dominant-baseline is not the same in every viewer
-            font_family=language.CODE_FONT if code else language.FONT,
+            font_family=language.CODE_FONT if code else None if self._shared_font else language.FONT,
             font_size=size,
             font_weight="bold" if bold else None,
             text_anchor=None if anchor == "start" else anchor,
@@ -165,6 +169,15 @@ class Canvas:
         self._parts.append(f'</clipPath><g clip-path="url(#{name})">')
         yield
         self._parts.append("</g>")
+
+    def once(self, memory: dict, key: Hashable, draw: Callable[[], None]) -> None:
+        """What `draw` draws, kept in `memory`; it is not called again for the same key."""
+        if key not in memory:
+            start = len(self._parts)
+            draw()
+            memory[key] = self._parts[start:]
+        else:
+            self._parts += memory[key]
 
     def _add(self, tag: str, content: str = "", /, **attributes: object) -> None:
         written = "".join(

@@ -178,7 +178,7 @@ class Describer:
         """Whether what lands in a leaf is not simply the one message that arrives."""
         if self.recording is None:
             return False
-        several = len(self.graph.edges_to(node.number)) > 1
+        several = sum(edge.source not in self.born for edge in self.graph.edges_to(node.number)) > 1
         return several or node.results[0].grad is not None or self._is_returned(Place(node.number, 0))
 
     def _is_returned(self, place: Place) -> bool:

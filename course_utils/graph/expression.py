@@ -139,5 +139,5 @@ def _inside(part: ast.expr, tell: Tell, needed: int) -> str:
 
 
 def _operand(text: str) -> tuple[str, int]:
-    negative = text.startswith(("-", "−"))
-    return (text, _SIGN if negative else _ATOM)
+    """A negative number stands in brackets wherever something stands beside it."""
+    return text, _WEAKEST if text.startswith("-") else _ATOM

@@ -179,15 +179,24 @@ def _is_link(graph: Graph, node: Node) -> bool:
 
 
 def _modules(graph: Graph, most: int) -> list[Group]:
-    """One fold for each module, as deep in the model as fits; none if no names tell of modules."""
+    """One fold for each module, as deep in the model as fits; none if no names tell of modules.
+
+    Half of `most` is aimed at, because folds are larger than single nodes.
+    """
     paths = {leaf.number: _path(leaf) for leaf in graph.leaves}
-    for depth in range(max(map(len, paths.values()), default=0), 0, -1):
-        runs = _runs(graph, {number: path[:depth] for number, path in paths.items() if path})
-        groups = [_with_own_leaves(graph, ".".join(path), run) for path, run in runs if path]
-        groups = [group for group in groups if len(group[1]) > 1]
-        if groups and _count(graph, groups) <= most:
-            return groups
+    depths = range(max(map(len, paths.values()), default=0), 0, -1)
+    found = [_modules_at(graph, paths, depth) for depth in depths]
+    for limit in (most // 2, most):
+        for groups in found:
+            if groups and _count(graph, groups) <= limit:
+                return groups
     return []
+
+
+def _modules_at(graph: Graph, paths: dict[int, tuple[str, ...]], depth: int) -> list[Group]:
+    runs = _runs(graph, {number: path[:depth] for number, path in paths.items() if path})
+    groups = [_with_own_leaves(graph, ".".join(path), run) for path, run in runs if path]
+    return [group for group in groups if len(group[1]) > 1]
 
 
 def _path(leaf: Node) -> tuple[str, ...]:

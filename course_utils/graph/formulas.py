@@ -21,7 +21,7 @@ _RULES: dict[str, dict[str, str]] = {
         "self": "incoming * exponent * self**(exponent - 1)",
         "exponent": "incoming * result * log(self)",
     },
-    "PowBackward2": {"self": "", "exponent": "incoming * result * log(self)"},
+    "PowBackward2": {"exponent": "incoming * result * log(self)"},
     "ExpBackward0": {"self": "incoming * result"},
     "LogBackward0": {"self": "incoming / self"},
     "SqrtBackward0": {"self": "incoming / (2 * result)"},

@@ -188,4 +188,4 @@ class _Read:
 
     def _point(self, text: str) -> Point:
         x, y = map(float, text.split(","))
-        return x - self.left, self.top - y
+        return round(x - self.left, 1), round(self.top - y, 1)

@@ -22,6 +22,14 @@ def offset(curve: Sequence[Point], distance: float) -> list[Point]:
     return moved
 
 
+def joined(curves: Sequence[Sequence[Point]]) -> list[Point]:
+    """The curves as one, with straight pieces from the end of each to the start of the next."""
+    course = list(curves[0])
+    for curve in curves[1:]:
+        course += [course[-1], curve[0], *curve]
+    return course
+
+
 def arrow_head(curve: Sequence[Point]) -> tuple[list[Point], list[Point]]:
     """The triangle at the end of the curve, and the curve shortened to end inside it."""
     dx, dy = _direction(curve, len(curve) - 1)

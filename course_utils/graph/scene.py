@@ -48,6 +48,8 @@ class Scene:
         self.view, self.recording = view, recording
         self.describer = Describer(view, recording, growth)
         self._room, self._wanted = width, direction
+        self.drawn: dict[object, list[str]] = {}
+        """Pieces of SVG that `svg` keeps from one frame to the next."""
         self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
 
     def cards(self, state: State | None) -> list[Placed]:
@@ -82,14 +84,26 @@ class Scene:
         """The positions, the same in every state: forward to the right, or down where that is too wide."""
         if self._wanted is not None:
             return self._laid_out(self._wanted)
+        if self._longest_way() > self._room:
+            down = self._laid_out("down")
+            return down if down.width <= self._room else min(self._laid_out("right"), down, key=_width)
         right = self._laid_out("right")
-        if right.width <= self._room:
-            return right
-        return min(right, self._laid_out("down"), key=lambda found: found.width)
+        return right if right.width <= self._room else min(right, self._laid_out("down"), key=_width)
+
+    def _longest_way(self) -> float:
+        """How wide the picture is at least if the forward pass goes to the right."""
+        blocks, wires = self._blocks(self._sizes("right")), self._wires()
+        ways = [block.width for block in blocks]
+        into: dict[int, list[Wire]] = {}
+        for wire in wires:
+            into.setdefault(wire.head, []).append(wire)
+        for number in reversed(range(len(self.view.boxes))):  # inputs have higher numbers than what uses them
+            before = [ways[wire.tail] + (wire.label[0] if wire.label else 0) for wire in into.get(number, ())]
+            ways[number] += max(before, default=0)
+        return max(ways)
 
     def _laid_out(self, direction: Direction) -> Layout:
-        sizes = self._sizes(direction)
-        return layout(self._blocks(sizes), self._wires(), direction)
+        return layout(self._blocks(self._sizes(direction)), self._wires(), direction)
 
     @cached_property
     def width(self) -> float:
@@ -223,3 +237,7 @@ class Scene:
 def _seed_card(seed: Seed) -> Card:
     chip = Chip(gradient_text(seed.gradient), language.GRADIENT)
     return Card(language.GRADIENT, "", rows=(Row((chip,), "start"),))
+
+
+def _width(found: Layout) -> float:
+    return found.width

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from course_utils.drawing import language
 from course_utils.drawing.canvas import Canvas
@@ -30,7 +30,7 @@ from .cards import (
 )
 from .events import Freed
 from .layout import Point, Run
-from .lines import arrow_head, offset
+from .lines import arrow_head, joined, offset
 from .replay import State
 from .scene import MARGIN, Placed, Scene
 from .wording import NOT_YET
@@ -39,10 +39,13 @@ _LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
 # Half the distance between a value's line and its gradient's. Forward to the right, the value's line
 # passes above the message; downward it would have to go round it, and goes behind it.
 _ACROSS, _DOWN = 8.0, 5.0
+_MOST_KEPT = 5_000  # pieces of earlier frames
 
 
 def svg(scene: Scene, state: State | None = None) -> str:
     """The scene in one state of its recording; without a recording, the graph alone."""
+    if len(scene.drawn) > _MOST_KEPT:
+        scene.drawn.clear()
     return _Drawing(scene, state).svg()
 
 
@@ -54,7 +57,7 @@ class _Drawing:
         layout = scene.layout
         self.rows = _legend_rows(self.legend, scene.width - 2 * MARGIN)
         height = layout.height + 2 * MARGIN + _LEGEND_HEIGHT * len(self.rows)
-        self.canvas = Canvas(round(scene.width), round(height))
+        self.canvas = Canvas(round(scene.width), round(height), shared_font=True)
 
     def svg(self) -> str:
         cards = self.scene.cards(self.state)
@@ -62,23 +65,27 @@ class _Drawing:
             self._halo(placed)
         for number, run in enumerate(self.scene.constant_runs):
             if self._is_there(self.scene.constant_heads[number]):
-                self._value_lane(run, language.CONSTANT)
+                self._once(("constant line", number), self._value_lane, run, language.CONSTANT)
         for number, run in enumerate(self.scene.link_runs):
             self._link(number, run)
-        for run in self.scene.seed_runs:
-            self._gradient_lane(run, 2)
-        for placed, head in zip(self.scene.constants, self.scene.constant_heads, strict=True):
-            if self._is_there(head):
-                self._bare_row(placed)
-        for placed in self.scene.seeds:
-            self._bare_row(placed)
+        for number, run in enumerate(self.scene.seed_runs):
+            self._once(("seed line", number), self._gradient_lane, run, 2)
+        for number, placed in enumerate(self.scene.constants):
+            if self._is_there(self.scene.constant_heads[number]):
+                self._once(("constant", number), self._bare_row, placed)
+        for number, placed in enumerate(self.scene.seeds):
+            self._once(("seed", number), self._bare_row, placed)
         for number, placed in enumerate(cards):
             if self._is_there(number):
-                self._card(placed)
+                self._once((number, placed.card), self._card, placed)
             else:
                 self._ghost(placed)
-        self._draw_legend()
+        self._once("legend", self._draw_legend)
         return self.canvas.svg()
+
+    def _once(self, key: object, draw: Callable[..., None], *what: object) -> None:
+        """Draws what most frames have in common from what earlier frames have drawn."""
+        self.canvas.once(self.scene.drawn, key, partial(draw, *what))
 
     def _at(self, point: Point) -> Point:
         return point[0] + self.scene.origin[0], point[1] + self.scene.origin[1]
@@ -86,13 +93,14 @@ class _Drawing:
     def _link(self, number: int, run: Run) -> None:
         link = self.scene.view.links[number]
         if self._is_there(link.source):
-            self._value_lane(run, language.VALUE)
+            self._once(("value", number), self._value_lane, run, language.VALUE)
         if self.state is None or run.label is None:
             return
         chip = self.scene.describer.message(link, self.state)
         if any(edge in self.state.messages for edge in link.edges) and chip.look is language.GRADIENT:
-            self._gradient_lane(run, 4 if chip.new else 2)
-        self._chip(chip, self._pill_centre(run))
+            width = 4 if chip.new else 2
+            self._once(("gradient", number, width), self._gradient_lane, run, width)
+        self._once(("message", number, chip), self._chip, chip, self._pill_centre(run))
 
     def _pill_centre(self, run: Run) -> Point:
         x, y = self._at(run.label)
@@ -111,7 +119,8 @@ class _Drawing:
         """The dashed line of the gradient, with its head at the input."""
         back = [curve[::-1] for curve in run.curves][::-1]
         look = language.GRADIENT
-        self._line(back, -self._lane, look, width, look.dash)
+        lane = 0 if run.label is None else -self._lane
+        self._line(back, lane, look, width, look.dash)
 
     @property
     def _lane(self) -> float:
@@ -119,12 +128,9 @@ class _Drawing:
         return _ACROSS if self._right else -_DOWN
 
     def _line(self, curves: Sequence[Sequence[Point]], lane: float, look: Look, width: float, dash: str) -> None:
-        moved = [offset([self._at(point) for point in curve], lane) for curve in curves]
-        for before, after in pairwise(moved):
-            self.canvas.line(before[-1], after[0], stroke=look.ink, width=width, dash=dash)
-        head, moved[-1] = arrow_head(moved[-1])
-        for curve in moved:
-            self.canvas.curve(curve, stroke=look.ink, width=width, dash=dash)
+        course = joined([offset([self._at(point) for point in curve], lane) for curve in curves])
+        head, course = arrow_head(course)
+        self.canvas.curve(course, stroke=look.ink, width=width, dash=dash)
         self.canvas.polygon(head, fill=look.ink)
 
     def _bare_row(self, placed: Placed) -> None:

@@ -13,6 +13,7 @@ from course_utils.drawing.picture import Picture
 from course_utils.widgets.curves import Window
 from course_utils.widgets.operation import Operation, State, evaluate, sentences
 from course_utils.widgets.operation_picture import draw
+from course_utils.widgets.status import StatusLine
 
 if TYPE_CHECKING:
     from ipywidgets import FloatSlider, VBox
@@ -100,7 +101,7 @@ class _Live:
         self._following = False
         state = explorer.state()
         self._picture = widgets.HTML(layout=widgets.Layout(width="auto"))
-        self._words = widgets.HTML(layout=widgets.Layout(width="auto", max_width="720px"))
+        self._words = StatusLine()
         self._sliders = {name: _slider(name, value, ranges[name]) for name, value in state.inputs.items()}
         self._incoming = _slider("incoming gradient", state.incoming, reach)
         self._choice = widgets.Dropdown(
@@ -112,7 +113,7 @@ class _Live:
         )
         for control in (*self._sliders.values(), self._incoming, self._choice):
             control.observe(self._moved, "value")
-        self.container = widgets.VBox([self._controls(), self._picture, self._words])
+        self.container = widgets.VBox([self._controls(), self._picture, self._words.widget])
         self.show()
 
     def _controls(self) -> VBox:
@@ -141,9 +142,7 @@ class _Live:
             self._following = False
         picture = explorer.picture()
         self._picture.value = picture.img()
-        self._words.value = (
-            f'<div role="status" aria-live="polite" style="line-height: 1.5">{html.escape(picture.text)}</div>'
-        )
+        self._words.say(html.escape(picture.text))
 
     def _moved(self, change: object) -> None:
         if self._following:  # the sliders are being put where the explorer already is

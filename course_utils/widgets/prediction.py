@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from course_utils.drawing.lettering import number
 from course_utils.widgets.answers import Typed, typed
+from course_utils.widgets.status import StatusLine
 
 if TYPE_CHECKING:
     from ipywidgets import RadioButtons, Text, VBox
@@ -164,14 +165,14 @@ class _Live:
         )
         self._button = widgets.Button(description="Keep my prediction", layout=widgets.Layout(width="max-content"))
         self._button.on_click(self._pressed)
-        self._line = widgets.HTML()
+        self._line = StatusLine()
         question = f"<strong>Predict.</strong> {_marked_up(prediction.question)}"
         self.container = widgets.VBox(
             [
                 widgets.HTML(f'{_STYLE}<div style="line-height: 1.5">{question}</div>'),
                 widgets.Box(self._fields, layout=widgets.Layout(flex_flow="row wrap")),
                 self._button,
-                self._line,
+                self._line.widget,
             ],
             layout=widgets.Layout(max_width="720px"),
         )
@@ -193,8 +194,7 @@ class _Live:
             self._say(str(error))
 
     def _say(self, text: str) -> None:
-        said = '<div role="status" aria-live="polite" style="line-height: 1.5">{}</div>'
-        self._line.value = said.format(_marked_up(text))
+        self._line.say(_marked_up(text))
 
 
 def _radio(choices: tuple[str, ...]) -> RadioButtons:
@@ -212,6 +212,7 @@ def _field(name: str) -> Text:
     return widgets.Text(
         description=f"{name} =",
         placeholder="a number",
+        continuous_update=False,  # else the button may arrive before the last letters
         style={"description_width": "initial"},
         layout=widgets.Layout(width="220px", margin="2px 16px 2px 2px"),
     )

@@ -4,8 +4,6 @@ const MILLISECONDS_A_STEP = 1400;
 const NO_ANSWER_AFTER = 5000;
 const KEPT_FRAMES = 200;
 const SMALLEST = 0.8;
-const GONE =
-  "The kernel that made this stepper is no longer there. Run this cell again to go on stepping.";
 const SILENT =
   "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
 
@@ -74,6 +72,7 @@ function render({ model, el }) {
   el.append(root);
 
   const frames = new Map();
+  const asked = new Set();
   let wanted = model.get("step");
   let variant = model.get("variant");
   let shown = null;
@@ -120,11 +119,19 @@ function render({ model, el }) {
     model.set("step", wanted);
     model.set("variant", variant);
     model.save_changes();
-    const name = key(variant, wanted);
-    if (frames.has(name)) return show(frames.get(name));
-    if (shown === name) return;
+    const now = key(variant, wanted);
+    if (frames.has(now)) show(frames.get(now));
+    ask();
     clearTimeout(silence);
-    silence = setTimeout(() => say(SILENT), NO_ANSWER_AFTER);
+    if (shown !== now) silence = setTimeout(() => say(SILENT), NO_ANSWER_AFTER);
+  }
+
+  // For the frame to show, and for those of the next click.
+  function ask() {
+    const near = [wanted, wanted + 1, wanted - 1].filter((step) => step >= 0 && step <= last);
+    const missing = near.filter((step) => !frames.has(key(variant, step)) && !asked.has(key(variant, step)));
+    for (const step of missing) asked.add(key(variant, step));
+    if (missing.length) model.send({ frames: missing.map((step) => [variant, step]) });
   }
 
   function say(text) {
@@ -132,16 +139,18 @@ function render({ model, el }) {
     note.hidden = false;
   }
 
-  function received() {
-    const frame = model.get("frame");
-    frames.set(key(frame.variant, frame.step), frame);
+  function received({ frame }) {
+    const name = key(frame.variant, frame.step);
+    asked.delete(name);
+    frames.set(name, frame);
     if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
-    if (model.get("step") === frame.step && model.get("variant") === frame.variant) {
-      wanted = frame.step;
-      variant = frame.variant;
-      mark();
-      show(frame);
-    }
+    if (name === key(variant, wanted)) show(frame);
+  }
+
+  // From the kernel's side, or from another view of the same stepper.
+  function moved() {
+    variant = model.get("variant");
+    if (model.get("step") !== wanted || shown !== key(variant, wanted)) go(model.get("step"));
   }
 
   function pause() {
@@ -166,7 +175,7 @@ function render({ model, el }) {
     clearTimeout(silence);
     root.classList.add("gone");
     for (const control of bar.querySelectorAll("button, input")) control.disabled = true;
-    say(GONE);
+    say(model.get("cut_off"));
   }
 
   const moves = { first: () => 0, back: () => wanted - 1, next: () => wanted + 1, last: () => last };
@@ -196,18 +205,20 @@ function render({ model, el }) {
     event.stopPropagation();
   });
 
-  model.on("change:frame", received);
+  model.on("msg:custom", received);
+  model.on("change:step change:variant", moved);
   model.on("comm_live_update", gone);
   const watcher = new MutationObserver(() => {
     if (el.closest(".jupyter-widgets-disconnected")) gone();
   });
   watcher.observe(el, { attributes: true, attributeFilter: ["class"] });
-  received();
+  go(wanted);
   return () => {
     pause();
     clearTimeout(silence);
     watcher.disconnect();
-    model.off("change:frame", received);
+    model.off("msg:custom", received);
+    model.off("change:step change:variant", moved);
     model.off("comm_live_update", gone);
   };
 }

@@ -9,12 +9,17 @@ import anywidget
 import traitlets
 
 from course_utils.widgets.frames import Frame
+from course_utils.widgets.status import CUT_OFF
 
 _HERE = Path(__file__).parent
 
 
 class StepperView(anywidget.AnyWidget):
-    """Shows one step of one variant; the page asks for it by setting `step` and `variant`."""
+    """A place in the steps of several variants; the page asks for frames by their variant and step.
+
+    It asks for the one it shows and for those that may come next, so that a click finds its picture
+    there.
+    """
 
     _esm = _HERE / "stepper.js"
     _css = _HERE / "stepper.css"
@@ -23,11 +28,12 @@ class StepperView(anywidget.AnyWidget):
     variant = traitlets.Int().tag(sync=True)
     last = traitlets.Int().tag(sync=True)
     step = traitlets.Int().tag(sync=True)
-    frame = traitlets.Dict().tag(sync=True)
+    cut_off = traitlets.Unicode(CUT_OFF).tag(sync=True)  # words for when nobody can be asked any more
 
     def __init__(self, variants: Mapping[str, Sequence[Frame]]) -> None:
         self._frames = list(variants.values())
-        super().__init__(variants=list(variants), last=len(self._frames[0]) - 1, frame=self._made(0, 0))
+        super().__init__(variants=list(variants), last=len(self._frames[0]) - 1)
+        self.on_msg(self._asked)
 
     @traitlets.validate("step")
     def _inside(self, proposal: dict) -> int:
@@ -37,11 +43,12 @@ class StepperView(anywidget.AnyWidget):
     def _known(self, proposal: dict) -> int:
         return min(max(proposal["value"], 0), len(self._frames) - 1)
 
-    @traitlets.observe("step", "variant")
-    def _show(self, change: dict) -> None:
-        self.frame = self._made(self.variant, self.step)
+    def _asked(self, _: object, question: dict, __: object) -> None:
+        for variant, step in question.get("frames", ()):
+            self.send({"frame": self.made(variant, step)})
 
-    def _made(self, variant: int, step: int) -> dict[str, object]:
+    def made(self, variant: int, step: int) -> dict[str, object]:
+        """One frame as the page gets it."""
         frame = self._frames[variant][step]
         return {
             "variant": variant,

@@ -9,7 +9,7 @@ compute its gradients yourself, with plain arithmetic. PyTorch's autograd comes 
 
 You need: Python, tensors, and the idea of a derivative as a slope. Allow about 50 minutes. Run the cells from top to bottom. Where the
 lesson asks for a prediction, make one before you go on. You remember best what you first predicted wrong. So that nothing is given
-away, the output that answers a question is folded: run the cell, then click the three dots below it.
+away, the output that answers a question stays folded until you run its cell.
 
 ## A puzzle
 
@@ -124,7 +124,8 @@ def rest(z):
 
 factor_x = (rest(forward(2.0 + step, 3.0)) - rest(forward(2.0, 3.0))) / step
 factor_y = (rest(forward(2.0, 3.0 + step)) - rest(forward(2.0, 3.0))) / step
-print(f"measured with a step of {step}: {factor_x:.2f} and {factor_y:.2f}")
+print(f"measured with a step of {step}:")
+print(f"{factor_x:.2f} times the step for x, {factor_y:.2f} times for y")
 after.reveal(round(factor_x), round(factor_y))
 
 # %% [markdown]
@@ -242,7 +243,7 @@ the slope that the backward claims.
 - **Is the incoming gradient multiplied in?** The plot cannot show this, because the line is drawn for an incoming gradient of 1. The last rows
   under it compare "incoming × slope" with the gradient that came back.
 
-Move a slider with the mouse, or click it and use the arrow keys. (At the start, $z$ is 36, and the slope along $x$ is 36 too. That is
+Move a slider with the mouse, or click it and use the arrow keys. The list of operations opens with a click or the space bar. (At the start, $z$ is 36, and the slope along $x$ is 36 too. That is
 chance: it changes as soon as you move.) Try this, and say what you expect before you do it:
 
 1. With the first operation: set the incoming gradient to 0, then to a negative number. What changes in the picture, and what does not?
@@ -430,7 +431,8 @@ inverse
 x, y = 3.0, 5.0
 z = x * y
 back = multiply_backward(z, x, y)
-print(f"x = {x}, y = {y}, z = {z}; what comes back: {back}")
+print(f"forward:  x = {x}, y = {y}, z = {z}")
+print(f"backward: {back}")
 inverse.reveal(
     {
         "x and y: the multiplication is undone": back == (x, y),

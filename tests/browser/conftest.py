@@ -12,13 +12,13 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from course_utils.browser import get_browser
 from course_utils.lab import SETTINGS, is_root, lab_arguments
@@ -41,11 +41,20 @@ KERNEL_IS_IDLE = """() => {
     return session?.isReady && session.session?.kernel?.status === 'idle'
         && session.session.kernel.connectionStatus === 'connected';
 }"""
-ALL_CELLS_HAVE_RUN = """() =>
+# after a second run, or after a restart, the counts of the first one may stand there again
+FORGET_COUNTS = """prompts => prompts.forEach(prompt => { prompt.textContent = '' })"""
+# neither forgotten nor waiting; after an error JupyterLab gives the rest back as `[ ]`
+NO_CELL_WAITS = """() =>
     [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')]
         .filter(cell => cell.querySelector('.cm-content').innerText.trim())
-        .every(cell => /\\[\\d+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
+        .every(cell => /\\[[\\d ]+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
 """
+# a cell's name is in the notebook's metadata only, the page does not know it
+NAME_CELLS = """() => {
+    for (const cell of jupyterapp.shell.currentWidget.content.widgets) {
+        cell.node.dataset.name = cell.model.getMetadata('name') ?? '';
+    }
+}"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,12 @@ class Lab:
     url: str
     token: str
     folder: Path
+
+    def fresh_copy(self, path: str, name: str) -> str:
+        """A notebook of the course beside itself under another name: with a kernel and a state of its own."""
+        copy = Path(path).with_name(f"{name}.ipynb").as_posix()
+        shutil.copyfile(self.folder / path, self.folder / copy)
+        return copy
 
 
 class LabPage:
@@ -69,17 +84,44 @@ class LabPage:
         self.page.goto(f"{self.lab.url}/lab/tree/{path}?reset&token={self.lab.token}")
         expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60_000)
         self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
+        self.page.evaluate(NAME_CELLS)
+
+    def cell(self, name: str) -> Locator:
+        """The cell of this name, found when it is used: it stays true when cells are added elsewhere."""
+        return self.page.locator(f'.jp-Notebook .jp-Cell[data-name="{name}"]')
 
     def run_all(self) -> None:
         """Runs every cell from JupyterLab's menu, and waits until the kernel has done them all."""
+        self.page.locator(".jp-CodeCell .jp-InputPrompt").evaluate_all(FORGET_COUNTS)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
-        try:
-            self.page.wait_for_function(ALL_CELLS_HAVE_RUN, timeout=RUN_MILLISECONDS)
-        except PlaywrightTimeout as error:
-            prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
-            raise AssertionError(f"not every cell has run; the prompts are {prompts}") from error
+        self.page.wait_for_function(NO_CELL_WAITS, timeout=RUN_MILLISECONDS)
         self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
+        assert "[ ]:" not in prompts, f"not every cell has run: {prompts} {self.errors()}"
+
+    def write(self, name: str, source: str) -> None:
+        """Puts other code into the named cell, as by selecting all of it and pasting."""
+        editor = self.cell(name).locator(".cm-content")
+        editor.click()
+        editor.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(source)
+
+    def run(self, name: str) -> None:
+        """Runs the named cell by keyboard, and waits until the kernel has done it."""
+        prompt = self.cell(name).locator(".jp-InputPrompt")
+        prompt.evaluate_all(FORGET_COUNTS)
+        self.cell(name).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=RUN_MILLISECONDS)
+        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+
+    def restart_kernel(self) -> None:
+        """Restarts the kernel, and waits until the new one is ready; what is on the page stays."""
+        self.page.evaluate("() => { window.restart = jupyterapp.commands.execute('notebook:restart-kernel') }")
+        self.page.get_by_role("button", name="Confirm Kernel Restart").click()
+        self.page.evaluate("() => window.restart")
+        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
 
     def errors(self) -> list[str]:
         """The text of every traceback on the page."""
@@ -143,11 +185,17 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def lab_page(chromium: Browser, lab: Lab) -> Iterator[LabPage]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    yield LabPage(context.new_page(), lab)
-    context.close()
+@pytest.fixture(scope="session")
+def new_lab_page(chromium: Browser, lab: Lab) -> Callable[[], AbstractContextManager[LabPage]]:
+    @contextmanager
+    def new() -> Iterator[LabPage]:
+        context = chromium.new_context(viewport={"width": 1280, "height": 900})
+        try:
+            yield LabPage(context.new_page(), lab)
+        finally:
+            context.close()
+
+    return new
 
 
 def arguments(lab: Lab) -> list[str]:

@@ -8,9 +8,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import expect
 
 
-@pytest.fixture
-def long_notebook(lab):
-    """Far more cells than a window shows; the last but one raises, and is tagged for it."""
+@pytest.fixture(scope="module")
+def long_notebook(lab, new_lab_page):
+    """A page with far more cells than a window shows; the last but one raises, and is tagged for it."""
     cells = [new_markdown_cell(f"Cell {number}\n\n" * 20) for number in range(20)]
     cells += [new_code_cell(f"print('result', {number} * {number})") for number in range(30)]
     cells.append(new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}))
@@ -18,33 +18,32 @@ def long_notebook(lab):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, lab.folder / "long.ipynb")
-    return "long.ipynb"
+    with new_lab_page() as page:
+        page.open("long.ipynb")
+        yield page
 
 
-def test_a_notebook_runs_to_its_end(lab_page, long_notebook):
-    lab_page.open(long_notebook)
-    assert lab_page.errors() == []
-    lab_page.run_all()
-    outputs = lab_page.page.locator(".jp-OutputArea-output").all_inner_texts()
+def test_a_notebook_runs_to_its_end(long_notebook):
+    assert long_notebook.errors() == []
+    long_notebook.run_all()
+    outputs = long_notebook.page.locator(".jp-OutputArea-output").all_inner_texts()
     assert outputs[0].strip() == "result 0"
     assert outputs[29].strip() == "result 841"
     assert outputs[-1].strip() == "the end"
-    (error,) = lab_page.errors()
+    (error,) = long_notebook.errors()
     assert "ZeroDivisionError" in error
 
 
-def test_no_question_and_no_news_stand_in_the_way(lab_page, long_notebook):
-    lab_page.open(long_notebook)
-    lab_page.page.wait_for_timeout(3000)  # the news question comes some time after the notebook
-    expect(lab_page.page.locator(".jp-Dialog")).to_have_count(0)
-    expect(lab_page.page.locator(".Toastify__toast")).to_have_count(0)
-    assert "news" not in lab_page.page.locator("body").inner_text().lower()
+def test_no_question_and_no_news_stand_in_the_way(long_notebook):
+    long_notebook.page.wait_for_timeout(3000)  # the news question comes some time after the notebook
+    expect(long_notebook.page.locator(".jp-Dialog")).to_have_count(0)
+    expect(long_notebook.page.locator(".Toastify__toast")).to_have_count(0)
+    assert "news" not in long_notebook.page.locator("body").inner_text().lower()
 
 
-def test_both_themes_can_be_set(lab_page, long_notebook, tmp_path):
-    lab_page.open(long_notebook)
+def test_both_themes_can_be_set(long_notebook, tmp_path):
     pictures = []
     for theme in ("dark", "light"):
-        lab_page.set_theme(theme)
-        pictures.append(lab_page.screenshot(tmp_path / f"{theme}.png").read_bytes())
+        long_notebook.set_theme(theme)
+        pictures.append(long_notebook.screenshot(tmp_path / f"{theme}.png").read_bytes())
     assert pictures[0] != pictures[1]

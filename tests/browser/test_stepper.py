@@ -8,9 +8,11 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
 from course_utils import record, step
+from course_utils.widgets.status import CUT_OFF
 
 SOURCE = """import torch
 from course_utils import record, step
+from course_utils.widgets.status import CUT_OFF
 
 x = torch.tensor(3.0, requires_grad=True)
 y = torch.tensor(2.0, requires_grad=True)
@@ -29,10 +31,10 @@ def stored_output():
     p = x * y
     z = p**2
     shown = step(record(z))
-    return dict(shown.picture()._repr_mimebundle_())
+    return shown.picture()._repr_mimebundle_()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def notebook(lab):
     """As in a fresh clone: with the stored picture, and not trusted by anybody."""
     output = new_output("execute_result", data=stored_output(), execution_count=1)
@@ -40,6 +42,12 @@ def notebook(lab):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "stepper.ipynb")
     return "stepper.ipynb"
+
+
+@pytest.fixture
+def lab_page(new_lab_page):
+    with new_lab_page() as page:
+        yield page
 
 
 @pytest.fixture
@@ -124,7 +132,35 @@ def test_a_step_number_can_be_typed(lab_page, stepper):
 
 
 def test_after_a_restart_it_says_that_its_kernel_is_gone(lab_page, stepper):
-    lab_page.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    note = stepper.get_by_role("alert")
-    expect(note).to_contain_text("Run this cell again", timeout=30_000)
+    lab_page.restart_kernel()
+    expect(stepper.get_by_role("alert")).to_have_text(CUT_OFF)
     expect(stepper.get_by_role("button", name="Next step")).to_be_disabled()
+    lab_page.run_all()
+    stepper.get_by_role("button", name="Next step").click()
+    expect(stepper).to_have_attribute("data-step", "1")
+
+
+@pytest.fixture
+def second_order(lab_page, lab):
+    """A stepper with a switch, at step 0."""
+    cell = new_code_cell(SOURCE.replace("record(z)", "record(z, create_graph=True, with_respect_to=[x, y])"))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "second_order.ipynb")
+    lab_page.open("second_order.ipynb")
+    lab_page.run_all()
+    assert lab_page.errors() == []
+    return lab_page.page.locator(".autograd-stepper")
+
+
+def test_the_switch_shows_the_second_order_graph_at_the_same_step(second_order):
+    second_order.get_by_role("button", name="Next step").click()
+    second_order.get_by_role("button", name="Next step").click()
+    expect(second_order).to_have_attribute("data-step", "2")
+    first = second_order.locator("img").get_attribute("src")
+    second_order.get_by_label("show the second-order graph").check()
+    expect(second_order).to_have_attribute("data-variant", "1")
+    expect(second_order).to_have_attribute("data-step", "2")
+    expect(second_order.get_by_role("status")).to_contain_text("This builds new nodes")
+    assert second_order.locator("img").get_attribute("src") != first
+    second_order.get_by_label("show the second-order graph").uncheck()
+    expect(second_order.locator("img")).to_have_attribute("src", first)

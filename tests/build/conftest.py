@@ -97,11 +97,23 @@ class SmallCourse:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+README = """\
+# A course
+
+| unit | at its end you can |
+|---|---|
+| 01 Squares | square |
+
+The end.
+"""
+
+
 def write_course(root: Path) -> SmallCourse:
     small = SmallCourse(root)
     for path, text in ((small.outline, OUTLINE), (small.lesson, LESSON), (small.exercises, EXERCISES)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    (root / "README.md").write_text(README, encoding="utf-8")
     return small
 
 

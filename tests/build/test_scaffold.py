@@ -31,6 +31,9 @@ def test_the_unit_is_added_behind_what_stood_there(course, capsys):
         "tests/checks/some_topic.py",
     }
     assert after[outline].startswith(before[outline])
+    row = "| 01 Squares | square |\n"
+    readme = before["README.md"].decode().replace(row, f"{row}| 12 Some topic | (say what a learner can do now) |\n")
+    assert after["README.md"].decode() == readme
     read, faults = read_course(course.root)
     assert faults == []
     assert (read.units[1].name, read.units[1].title) == ("12_some_topic", "Some topic")
@@ -70,7 +73,7 @@ def test_a_broken_outline_is_to_be_mended_first(course, capsys):
     assert "first mend sources/course.toml" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("failing", [1, 3, 5])
+@pytest.mark.parametrize("failing", [1, 3, 5, 6])
 def test_what_fails_midway_leaves_nothing_behind(course, capsys, monkeypatch, failing):
     before = sorted(course.root.rglob("*")), files(course.root)
     written = []

@@ -72,3 +72,28 @@ def test_a_freed_chip_is_struck_through():
     canvas = Canvas(100, 100)
     canvas.chip((50, 50), "freed", language.FREED)
     assert elements(canvas)[-1].tag == NAMESPACE + "line"
+
+
+def test_a_chip_can_be_wider_than_its_text():
+    canvas = Canvas(200, 100)
+    assert canvas.chip((100, 50), "24", language.GRADIENT, width=90) == 90
+    assert elements(canvas)[2].attrib["width"] == "90"
+
+
+def test_a_new_chip_is_light_on_dark_with_a_second_line_around_it():
+    old, new = Canvas(200, 100), Canvas(200, 100)
+    old.chip((100, 50), "24", language.GRADIENT)
+    new.chip((100, 50), "24", language.GRADIENT, new=True)
+    assert elements(old)[2].attrib["fill"] == language.GRADIENT.fill
+    ring, chip, text = elements(new)[2:]
+    assert chip.attrib["fill"] == language.GRADIENT.ink
+    assert text.attrib["fill"] == language.CARD
+    assert float(ring.attrib["width"]) == float(chip.attrib["width"]) + 6
+
+
+def test_a_curve_goes_through_its_points():
+    canvas = Canvas(100, 100)
+    canvas.curve([(0, 0), (10, 0), (20, 5), (30, 5)], stroke="#000000", dash="2 3")
+    (path,) = (e for e in elements(canvas) if e.tag == NAMESPACE + "path")
+    assert path.attrib["d"] == "M0,0C10,0 20,5 30,5"
+    assert path.attrib["stroke-dasharray"] == "2 3"
