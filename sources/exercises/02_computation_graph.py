@@ -342,7 +342,7 @@ The last part. Give `result.grad` the incoming gradient, and let every Value beh
 beginning every `grad` is None. Nothing is returned.
 
 You may use `in_order`, or your own order from exercise 6. The check brings Values of its own, with `data`, `parents`, `pass_back` and
-`grad`. It compares your gradients with those of `torch.autograd` on random expressions, and on a chain of 3,500 operations.
+`grad`. It compares your gradients with those of `torch.autograd` on random expressions, and on a chain of 2,000 operations.
 """
 
 
