@@ -34,23 +34,24 @@ _SINGLE = (
 )
 
 
+_UNWRITTEN = Raised("NotImplementedError")
+
+
 def _probe_operations(answer: object, draw: Draw) -> Iterator[Observation]:
-    seen: list[Observation | NotAttempted] = []
+    seen: list[Observation] = []
     for program, shapes in _SINGLE:
         low, high = (0.1, 1.0) if "relu" in program else (0.5, 2.5)  # a threshold near 0 must be told from 0
         leaves = {name: draw.tensor(*shape, low=low, high=high) for name, shape in shapes.items()}
         seen.append(_attempt(answer, draw, (program,), leaves))
-    if all(isinstance(one, NotAttempted) for one in seen):
+    if all(one.value == _UNWRITTEN for one in seen):
         raise NotAttempted
     leaves = {name: draw.tensor(*shape) for name, shape in _SHAPES.items()}
     seen += [_attempt(answer, draw, random_program(draw, leaves, steps=6), leaves) for _ in range(2)]
-    yield from map(_unwritten, seen)
+    yield from seen
 
 
-def _attempt(
-    answer: object, draw: Draw, program: tuple[str, ...], leaves: Mapping[str, Tensor]
-) -> Observation | NotAttempted:
-    """The value and the gradients that a class of values gives for a program, or that a stub stands in the way."""
+def _attempt(answer: object, draw: Draw, program: tuple[str, ...], leaves: Mapping[str, Tensor]) -> Observation:
+    """The value and the gradients that a class of values gives for a program; a stub in the way is evidence, too."""
 
     def of_program(program: object, incoming: Tensor, *data: Tensor) -> tuple[object, ...]:
         made = {name: answer(value) for name, value in zip(leaves, data, strict=True)}
@@ -65,8 +66,9 @@ def _attempt(
     asked = of_program if callable(answer) else answer
     try:
         return call("value and gradients", asked, parts=parts, program=shown, incoming=incoming, **leaves)
-    except NotAttempted as stub:
-        return stub
+    except NotAttempted:
+        story = f"`{shown}` uses an operation that is still to be written."
+        return Observation("value and gradients", _UNWRITTEN, (("program", shown),), parts, story=story)
 
 
 def _carried_back(result: Node, incoming: Tensor) -> dict[int, Tensor]:
@@ -75,17 +77,13 @@ def _carried_back(result: Node, incoming: Tensor) -> dict[int, Tensor]:
     for node in reversed(in_order(result)):
         gradients = node.pass_back(found[id(node)])
         if not isinstance(gradients, tuple | list) or len(gradients) != len(node.parents):
-            raise TypeError(
-                f"`pass_back` of a Value with {len(node.parents)} parents: it must return a tuple with one gradient "
-                f"for each of them. For a single one, write a comma after it: `return gradient,`"
+            raise ValueError(
+                f"`pass_back` must return a tuple with one gradient for each parent, {len(node.parents)} here. A comma "
+                "makes a tuple of a single one: `return gradient,`"
             )
         for parent, gradient in zip(node.parents, gradients, strict=True):
             found[id(parent)] = found[id(parent)] + gradient if id(parent) in found else gradient
     return found
-
-
-def _unwritten(seen: Observation | NotAttempted) -> Observation:
-    return seen if isinstance(seen, Observation) else Observation("an operation", Raised("NotImplementedError"))
 
 
 PassBack = Callable[..., object]

@@ -66,7 +66,9 @@ class Value(Node):
     """A node of tensors, with a backward; also the truth about an engine's operations."""
 
     def pass_back(self, incoming: Tensor) -> tuple[Tensor, ...]:
-        """One gradient for each parent."""
+        """One gradient for each parent; ValueError where no gradient has arrived yet."""
+        if incoming is None:
+            raise ValueError("`pass_back` was given None: no message has arrived at this node yet")
         if self.formula is None:
             return ()
         inputs = [parent.data for parent in self.parents]

@@ -8,7 +8,7 @@ Unit 01 was about one operation. Its backward turns the gradient of its output i
 operations, and many values are used more than once. This lesson is about the way between them: where gradients go, what happens where they
 meet, and who has to wait for whom. At the end you know everything that an engine like PyTorch's needs, and in the exercises you write one.
 
-You need unit 01: the incoming gradient, the local derivative, the chain rule, the nudge. Allow about 45 minutes. Where the lesson asks for a
+You need unit 01: the incoming gradient, the local derivative, the chain rule, the nudge. Allow about 50 minutes. Where the lesson asks for a
 prediction, make one before you go on. The output that answers a question is folded: run the cell, then click the three dots below it.
 
 ## A puzzle
@@ -58,7 +58,7 @@ print("the nudge:            gradient", round((result_at(2.0 + h) - result_at(2.
 # %% [markdown]
 r"""
 The nudge of unit 01 says 36. Program one loses something. Somebody noticed, and made it program two: nothing is overwritten now, everything
-is added up. It is still wrong, in the other direction. Which line is to blame? Keep the question in mind. Section 3 answers it.
+is added up. It is still wrong, in the other direction. What is wrong with each of them? Sections 2 and 3 give the answer.
 
 ## 1. Every result points back
 
@@ -113,8 +113,10 @@ trace(L)
 
 # %% [markdown]
 r"""
-Each box is a node: one operation, or an input. `Pow` stands for `**`. A node like `x`, which no operation made, is called a **leaf**. The value
-in a box is what its operation gave. Note that $a$ is there once, although it is used twice.
+Each box is a node: one operation, or an input. `Pow` stands for `**`. A node like `x`, which no operation made, is called a **leaf**. In a box
+you see the value that the operation gave, and below it the values that were saved for its backward. The question mark says that no gradient
+has been computed yet. The arrows show how the values went, forward. Gradients will take the same ways in the other direction. Note that
+$a$ is there once, although two operations use it.
 
 Now another formula: $z = x\,x\,y\,y$. Some texts draw it as one node, with one arrow to $x$ and one to $y$.
 """
@@ -184,14 +186,21 @@ paths.reveal(*products)
 
 # %% [markdown]
 r"""
-The sum is what the nudge measured. Why a sum? Take the two uses of $a$ apart, as in $L = a_1 + a_2^2$. Each of them can be nudged alone.
+The sum is what the nudge measured. Why a sum? Take the two uses of $a$ apart: give each of them an $x$ of its own, and nudge these one at a
+time.
 """
 
+
 # %% name="nudge_each_path"
-over_a = ((2.0 + h) ** 2 - (2.0 - h) ** 2) / (2 * h)
-over_b = (((2.0 + h) ** 2) ** 2 - ((2.0 - h) ** 2) ** 2) / (2 * h)
-both = (result_at(2.0 + h) - result_at(2.0 - h)) / (2 * h)
-print(f"only the first use moves: {over_a:.3f}   only the second: {over_b:.3f}   both: {both:.3f}")
+def two_uses(x_first, x_second):
+    return x_first**2 + (x_second**2) ** 2  # a for the addition, and another a for b = a**2
+
+
+first = two_uses(2.0 + h, 2.0) - two_uses(2.0 - h, 2.0)
+second = two_uses(2.0, 2.0 + h) - two_uses(2.0, 2.0 - h)
+both = two_uses(2.0 + h, 2.0 + h) - two_uses(2.0 - h, 2.0 - h)
+for name, change in (("the first use", first), ("the second use", second), ("both", both)):
+    print(f"{name:15} moves: {change / (2 * h):.3f}")
 
 # %% [markdown]
 r"""
@@ -199,9 +208,13 @@ A small step of $x$ changes $L$ along both paths at once, and the two changes ad
 
 > **The gradient of an input is the sum, over all paths from the result to it, of the product of the local derivatives along each path.**
 
-Look at the two programs again. Program one keeps only its last path. Program two gives $40$. Which path does it count twice?
-<details><summary>Answer</summary>The one over $a$: 4 and 4 and 32. The second time that it passes a gradient on from $a$ to $x$, the first
-gradient of $a$ is still in it.</details>
+Look at the two programs again. Program one keeps only its last path. Program two gives 40. Which path does it count twice?
+
+<details><summary>Answer</summary>
+
+The one over $a$: 4 and 4 and 32. The second time that it passes a gradient on from $a$ to $x$, the first gradient of $a$ is still in it.
+
+</details>
 
 Why not take the law as it stands, and write an engine that walks all paths? Let $w = z \cdot z$, with $z = x\,x\,y\,y$.
 """
@@ -263,6 +276,8 @@ def puzzle():
 
 # %% [markdown]
 r"""
+`puzzle()` makes the graph anew each time, because `grad` keeps what has been added to it.
+
 In which order do the nodes pass on? First attempt: straight ahead. A node passes on, then its parents do, and so on.
 """
 
@@ -281,9 +296,10 @@ print("straight ahead:", x.grad)
 # %% [markdown]
 r"""
 This is program two. It reaches $a$ twice, so $a$ passes on twice. The first time it has received 1 and passes that on. The second time it has
-received 1 and 8, and passes on 9: the 1 goes to $x$ once more.
+received 1 and 8, and passes on 9: the 1 goes to $x$ once more. (If it passed on only what is new, the 8, the result would be right. But that is
+walking every path again.)
 
-Then each node must pass on exactly once. Is that enough?
+So each node must pass on exactly once. Is that enough?
 """
 
 # %% name="predict_once"
@@ -489,14 +505,14 @@ x = Number(1.0)
 try:
     backward(chain(x, 10_000))
     seen = f"it gives {x.grad}"
-except RecursionError:
+except RecursionError as error:
     seen = "it raises an error"
-    print("RecursionError: too many calls inside each other")
+    print(type(error).__name__)
 deep.reveal(seen)
 
 # %% [markdown]
 r"""
-Python allows about 1,000 calls inside each other, and here each node of the chain is one more. Graphs must be walked with a loop.
+Python usually allows 1,000 calls inside each other, and here each node of the chain is one more. Graphs must be walked with a loop.
 
 PyTorch's engine does it by counting. For each node it counts **how many messages are to come**. When a message arrives, it counts
 down. At 0 the node is ready to pass on. No sorted list is needed.
@@ -564,17 +580,20 @@ half
 
 
 # %% name="reveal_head" tags=["reveal"]
-def begin(at):
+def anew():
     x = torch.tensor([1.0, 5.0], requires_grad=True)
     y = x * x
-    z = 3 * y
-    {"y": y, "z": z}[at].backward(head)
-    return x.grad.tolist()
+    return x, y, 3 * y
 
 
-print("y.backward(head):", begin("y"))
-print("z.backward(head):", begin("z"))
-half.reveal(str(begin("z")))
+x, y, z = anew()
+y.backward(head)
+print("y.backward(head):", x.grad.tolist())
+
+x, y, z = anew()
+z.backward(head)
+print("z.backward(head):", x.grad.tolist())
+half.reveal(str(x.grad.tolist()))
 
 # %% [markdown]
 r"""
