@@ -1,6 +1,7 @@
 """What autograd did, as data: traced from live tensors, recorded while it runs, replayed."""
 
 from .data import Edge, Graph, Node, Place, Result, SavedTensor
+from .diary import Diary
 from .draw import draw
 from .events import (
     Accumulated,
@@ -23,6 +24,7 @@ from .values import Snapshot, Statistics, Unreadable
 __all__ = [
     "Accumulated",
     "ChangedByHook",
+    "Diary",
     "Edge",
     "Entered",
     "Event",

@@ -28,10 +28,11 @@ class Chip:
 
 @dataclass(frozen=True)
 class Row:
-    """Chips side by side, behind a quiet word."""
+    """Chips side by side, behind a quiet word; a `further` row leaves its room empty."""
 
     chips: tuple[Chip, ...]
     label: str = ""
+    further: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,20 @@ _LINE = 150  # pixels of saved tensors side by side
 class Describer:
     """The cards of one view; `recording` is None where only the graph is shown.
 
-    `growth` tells which of the nodes are born on the way, if there are such.
+    `growth` tells which of the nodes are born on the way, if there are such; `changed` is for a
+    graph in which every node has a `.grad`: those that have just changed.
     """
 
-    def __init__(self, view: View, recording: Recording | None, growth: Growth | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        recording: Recording | None,
+        growth: Growth | None = None,
+        changed: frozenset[Place] | None = None,
+    ) -> None:
         self.view, self.recording = view, recording
+        self._changed = changed or frozenset()
+        self._all_have_grad = changed is not None
         self.graph: Graph = view.graph
         self.born: Mapping[int, int] = growth.born if growth else {}
         self._why: Mapping[int, str] = growth.why if growth else {}
@@ -110,12 +119,17 @@ class Describer:
 
     def _operation(self, node: Node, state: State | None) -> Card:
         rows = [self._result_row(Place(node.number, index), state) for index in range(len(node.results))]
+        places = (Place(node.number, index) for index in range(len(node.results)))
+        rows += [self._grad_row(place, state) for place in places if self._retains(place)]
         rows += self._saved_rows(node, state)
         kind = {"custom": ("custom Function",), "opaque": ("one closed box",), "error": ("raises an error",)}
         settings = ", ".join(f"{name} {_setting(value)}" for name, value in node.settings if _tells(name, value))
         notes = kind.get(node.kind, ()) + ((shorten(settings, 26),) if settings else ())
+        name = node.name.rpartition("::")[2]
         mark, new = self._mark(node, state)
-        return Card(language.OPERATION, node.label, node.name.rpartition("::")[2], notes, tuple(rows), mark, new)
+        return Card(
+            language.OPERATION, node.label, "" if name == node.operation else name, notes, tuple(rows), mark, new
+        )
 
     def _result_row(self, place: Place, state: State | None) -> Row:
         result = self.graph.result(place)
@@ -142,7 +156,7 @@ class Describer:
                 word = "freed" if freed else _STATES.get(saved.state, "saved")
                 groups.setdefault(word, []).append(self._saved_chip(node, saved, freed, new and freed))
         return [
-            Row(chips, word if first else "")
+            Row(chips, word, further=not first)
             for word, group in groups.items()
             for first, chips in _in_lines(group, self.rooms)
         ]
@@ -158,17 +172,29 @@ class Describer:
         leaf = node.results[0]
         place = Place(node.number, 0)
         rows = [Row((Chip(result_text(replace(leaf, name=None)), language.VALUE),))]
-        grad = state.grads.get(place) if state else leaf.grad
-        new = state is not None and isinstance(state.event, Accumulated) and state.event.place == place
-        new = new or (state is not None and _hook_on_grad(state.event, place))
-        look = language.NOT_COMPUTED if grad is None else language.GRADIENT
-        text = NOT_YET if grad is None else gradient_text(grad)
         if self._adds_up(node):
             rows.append(self._arriving_row(place, state))
         if state is None or not self._is_returned(place):
-            rows.append(Row((Chip(text, look, ("grad", place), new),), ".grad"))
+            rows.append(self._grad_row(place, state))
         mark, entered = self._mark(node, state)
-        return Card(language.LEAF, node.label, "", (), tuple(rows), mark, entered or new)
+        return Card(language.LEAF, node.label, "", (), tuple(rows), mark, entered or rows[-1].chips[0].new)
+
+    def _grad_row(self, place: Place, state: State | None) -> Row:
+        """The tensor's `.grad`."""
+        grad = self.graph.result(place).grad if state is None else state.grads.get(place)
+        new = place in self._changed or (state is not None and _fills_grad(state.event, place))
+        look = language.NOT_COMPUTED if grad is None else language.GRADIENT
+        text = NOT_YET if grad is None else gradient_text(grad)
+        return Row((Chip(text, look, ("grad", place), new),), ".grad")
+
+    def _retains(self, place: Place) -> bool:
+        """Whether a tensor that is no leaf has a `.grad`, now or later."""
+        return self._all_have_grad or self.graph.result(place).grad is not None or place in self._filled
+
+    @cached_property
+    def _filled(self) -> frozenset[Place]:
+        events = self.recording.of_kind(Accumulated) if self.recording else ()
+        return frozenset(event.place for event in events)
 
     def _arriving_row(self, place: Place, state: State | None) -> Row:
         row = self._result_row(place, state)
@@ -250,8 +276,13 @@ def _is_new(event: Event | None, place: Place) -> bool:
     return False
 
 
-def _hook_on_grad(event: Event | None, place: Place) -> bool:
-    return isinstance(event, ChangedByHook) and event.side == ".grad" and event.node == place.node
+def _fills_grad(event: Event | None, place: Place) -> bool:
+    match event:
+        case Accumulated(place=filled):
+            return filled == place
+        case ChangedByHook(node=node, side=".grad"):
+            return node == place.node
+    return False
 
 
 def node_of(event: Event | None) -> int | None:

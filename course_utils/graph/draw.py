@@ -7,7 +7,7 @@ from dataclasses import replace
 from course_utils.drawing.picture import Picture
 
 from .data import Graph
-from .fold import MOST_BOXES, fold
+from .fold import MOST_BOXES, View, fold
 from .layout import Direction
 from .recording import Recording
 from .replay import replay
@@ -28,7 +28,13 @@ def draw(shown: Graph | Recording, *, most: int = MOST_BOXES, direction: Directi
     state = None if recording is None else replace(replay(recording)[-1], event=None)
     text = str(shown)
     if view.hidden:
-        boxes = [box for box in view.boxes if box.is_fold]
-        folded = "; ".join(f"{box.title} ({', '.join(box.hides)})" for box in boxes)
-        text += f"\nThe picture folds {view.hidden:,} nodes into {len(boxes):,} boxes: {folded}"
+        text += f"\n{_folded(view)}"
     return Picture(svg(scene, state), text, " ".join(text.split()))
+
+
+def _folded(view: View) -> str:
+    """What the picture hides, and where."""
+    boxes = [box for box in view.boxes if box.is_fold]
+    told = [f"{box.title} ({', '.join(line.rstrip(',') for line in box.hides)})" for box in boxes]
+    count = f"{len(boxes)} box" + "es" * (len(boxes) != 1)
+    return f"The picture folds {view.hidden:,} nodes into {count}: {'; '.join(told)}"

@@ -42,11 +42,12 @@ class Scene:
         recording: Recording | None = None,
         *,
         growth: Growth | None = None,
+        changed: frozenset[Place] | None = None,
         width: float = WIDTH,
         direction: Direction | None = None,
     ) -> None:
         self.view, self.recording = view, recording
-        self.describer = Describer(view, recording, growth)
+        self.describer = Describer(view, recording, growth, changed)
         self._room, self._wanted = width, direction
         self.drawn: dict[object, list[str]] = {}
         """Pieces of SVG that `svg` keeps from one frame to the next."""

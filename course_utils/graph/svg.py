@@ -202,7 +202,8 @@ class _Drawing:
 
     def _row(self, row: Row, left: float, y: float) -> None:
         if row.label:
-            self.canvas.text(left, y, row.label, size=LABEL, ink=language.QUIET_INK)
+            if not row.further:
+                self.canvas.text(left, y, row.label, size=LABEL, ink=language.QUIET_INK)
             left += text_width(row.label, LABEL) + GAP
         for chip in row.chips:
             width = self.rooms.of(chip)

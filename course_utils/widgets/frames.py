@@ -21,12 +21,16 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: its picture, the sentence that says what has just happened, and where in the picture."""
+    """One step: its picture, the sentence that says what has just happened, and where in the picture.
+
+    `beside` is the frame of another engine that is to be shown at the same time.
+    """
 
     step: int
     picture: Picture
     sentence: str
     focus: tuple[float, float] | None = None
+    beside: Frame | None = None
 
 
 class Frames(Sequence[Frame]):

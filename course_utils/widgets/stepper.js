@@ -2,7 +2,7 @@
 
 const MILLISECONDS_A_STEP = 1400;
 const NO_ANSWER_AFTER = 5000;
-const KEPT_FRAMES = 200;
+const KEPT_FRAMES = 50;
 const SMALLEST = 0.8;
 const SILENT =
   "The kernel has not answered yet. It may be busy with another cell; if it was restarted, run this cell again.";
@@ -28,6 +28,18 @@ function missing(at, size) {
 
 const key = (variant, step) => `${variant}/${step}`;
 
+// An image of its own for each frame: by the time it is shown, the browser has drawn it.
+function pictured({ svg, alt }) {
+  const image = element("img", { alt });
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  image.decode().catch(() => {});
+  return image;
+}
+
+function withCaption(image, words) {
+  return element("figure", {}, element("figcaption", {}, words), image);
+}
+
 function controls(last) {
   const buttons = Object.fromEntries(
     BUTTONS.map(([name, title, sign]) => [
@@ -48,7 +60,7 @@ function render({ model, el }) {
   const last = model.get("last");
   const parts = controls(last);
   const sentence = element("p", { role: "status", "aria-live": "polite", class: "sentence" });
-  const image = element("img");
+  let image = element("img");
   const note = element("p", { role: "alert", class: "note" });
   note.hidden = true;
   const picture = element("div", { class: "picture" }, image);
@@ -81,10 +93,11 @@ function render({ model, el }) {
 
   function show(frame) {
     shown = key(frame.variant, frame.step);
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(frame.svg)}`;
-    image.alt = frame.alt;
-    image.onload = () => bringIntoView(frame.focus);
-    sentence.textContent = frame.sentence;
+    const other = frame.beside ? [withCaption(frame.beside.image, "your engine")] : [];
+    image = frame.image;
+    picture.replaceChildren(...(other.length ? [withCaption(image, "PyTorch"), ...other] : [image]));
+    image.decode().then(() => frame.image === image && bringIntoView(frame.focus), () => {});
+    sentence.replaceChildren(...[frame, frame.beside].filter(Boolean).map((one) => element("span", {}, one.sentence)));
     root.dataset.step = frame.step;
     root.dataset.variant = frame.variant;
     clearTimeout(silence);
@@ -140,6 +153,8 @@ function render({ model, el }) {
   }
 
   function received({ frame }) {
+    frame.image = pictured(frame);
+    if (frame.beside) frame.beside.image = pictured(frame.beside);
     const name = key(frame.variant, frame.step);
     asked.delete(name);
     frames.set(name, frame);

@@ -6,27 +6,35 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course_utils.drawing.picture import Picture
-from course_utils.graph import Recording, draw
+from course_utils.graph import Diary, Recording, draw
 from course_utils.graph.fold import MOST_BOXES
 from course_utils.graph.layout import Direction
+from course_utils.widgets.beside import Paired, engine_frames
 from course_utils.widgets.frames import Frame, Frames
 
 if TYPE_CHECKING:
     from course_utils.widgets.stepper_view import StepperView
 
 
-def step(recording: Recording, *, most: int = MOST_BOXES, direction: Direction | None = None) -> Stepper:
+def step(
+    recording: Recording,
+    *,
+    beside: Diary | None = None,
+    most: int = MOST_BOXES,
+    direction: Direction | None = None,
+) -> Stepper:
     """A stepper through the backward pass in `recording`, which `record(y)` gives.
 
-    Larger graphs are folded into at most about `most` boxes. `direction` is that of the forward
-    pass in the picture, "right" or "down".
+    `beside` is the diary of an engine of your own, to watch its pass next to torch's. Larger graphs
+    are folded into at most about `most` boxes. `direction` is that of the forward pass in the
+    picture, "right" or "down".
     """
     if not isinstance(recording, Recording):
         raise TypeError(
             f"step: it walks through a recorded backward pass and was given a {type(recording).__name__}. "
             "Record one first: `step(record(y))`."
         )
-    return Stepper(recording, most, direction)
+    return Stepper(recording, beside, most, direction)
 
 
 class Stepper:
@@ -36,9 +44,11 @@ class Stepper:
     the second-order graph too, and a switch.
     """
 
-    def __init__(self, recording: Recording, most: int, direction: Direction | None) -> None:
-        self.recording = recording
+    def __init__(self, recording: Recording, beside: Diary | None, most: int, direction: Direction | None) -> None:
+        self.recording, self.diary = recording, beside
         self.frames: Sequence[Frame] = Frames(recording, most=most, direction=direction)
+        if beside is not None:
+            self.frames = Paired(self.frames, recording, engine_frames(beside, most=most, direction=direction))
         self.variants = {"first order": self.frames}
         if recording.second_order is not None:
             self.variants["second order too"] = Frames(recording, most=most, direction=direction, second_order=True)
@@ -66,9 +76,12 @@ class Stepper:
         return self._live
 
     def __repr__(self) -> str:
-        return str(self.recording)
+        return str(self.recording) if self.diary is None else f"{self.recording}\n{self.diary}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         live = self.widget()._repr_mimebundle_()
         bundle = live[0] if isinstance(live, tuple) else live
-        return {**bundle, **self.picture()._repr_mimebundle_()}
+        still = self.picture()._repr_mimebundle_()
+        if self.diary is not None:
+            still["text/html"] += self.frames[-1].beside.picture.img()
+        return {**bundle, **still, "text/plain": repr(self)}

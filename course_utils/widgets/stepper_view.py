@@ -57,4 +57,9 @@ class StepperView(anywidget.AnyWidget):
             "alt": frame.picture.alt,
             "sentence": frame.sentence,
             "focus": frame.focus,
+            "beside": frame.beside and _beside(frame.beside),
         }
+
+
+def _beside(frame: Frame) -> dict[str, str]:
+    return {"svg": frame.picture.svg, "alt": frame.picture.alt, "sentence": frame.sentence}

@@ -164,3 +164,37 @@ def test_the_switch_shows_the_second_order_graph_at_the_same_step(second_order):
     assert second_order.locator("img").get_attribute("src") != first
     second_order.get_by_label("show the second-order graph").uncheck()
     expect(second_order.locator("img")).to_have_attribute("src", first)
+
+
+ENGINE = """
+from course_utils.graph import Diary
+
+class Value:
+    def __init__(self, value, parents=(), op="", name=None):
+        self.value, self.parents, self.op, self.name, self.grad = value, parents, op, name, 0.0
+
+a, b = Value(3.0, name="x"), Value(2.0, name="y")
+c = Value(6.0, (a, b), "*", "p")
+d = Value(36.0, (c,), "**2", "z")
+d.grad = 1.0
+diary = Diary(d)
+c.grad = 12.0
+diary.note(d)
+a.grad, b.grad = 24.0, 36.0
+diary.note(c)
+step(record(z), beside=diary)
+"""
+
+
+def test_an_engine_of_ones_own_is_stepped_beside_torch(lab_page, lab):
+    cell = new_code_cell(SOURCE.rpartition("step(")[0] + ENGINE)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "beside.ipynb")
+    lab_page.open("beside.ipynb")
+    lab_page.run_all()
+    assert lab_page.errors() == []
+    stepper = lab_page.page.locator(".autograd-stepper")
+    expect(stepper.locator("figcaption")).to_have_text(["PyTorch", "your engine"])
+    stepper.get_by_role("button", name="Last step").click()
+    expect(stepper.get_by_role("status")).to_contain_text("Your Mul 1: x.grad goes from 0 to 24")
+    expect(stepper.locator("img")).to_have_count(2)

@@ -84,7 +84,7 @@ def test_the_middle_of_a_long_chain_is_folded_and_counted():
 
 def test_the_picture_of_a_long_chain_says_what_it_hides():
     picture = draw(trace(chain(100)))
-    assert "The picture folds 96 nodes into 1 boxes: 96 operations (from Sin 97 to Sin 2, 96 Sin)" in picture.text
+    assert "The picture folds 96 nodes into 1 box: 96 operations (from Sin 97 to Sin 2, 96 Sin)" in picture.text
     assert "96 Sin" in picture.svg
 
 

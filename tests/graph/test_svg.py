@@ -95,8 +95,21 @@ def custom():
     return record(Scale.apply(x, 2.5).exp(), x=x)
 
 
+def retained():
+    x = leaf(3.0)
+    p = x * x
+    p.retain_grad()
+    x.grad = torch.tensor(10.0)
+    return record(p.exp() * p, x=x, p=p)
+
+
+def chosen():
+    x, y = leaf(3.0), leaf(2.0)
+    return record(x * y + y, with_respect_to=[x], x=x, y=y)
+
+
 EXAMPLES = [
-    square, shared, perceptron, broadcast, unused_output, long_chain, two_roots, second_order, custom
+    square, shared, perceptron, broadcast, unused_output, long_chain, two_roots, second_order, custom, retained, chosen
 ]  # fmt: skip
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -174,6 +187,18 @@ def test_a_sum_of_messages_is_shown_where_they_arrive():
     assert shown.count("12") == 2  # two messages
     assert shown.count("24") == 2  # their sum, and .grad
     assert "arrives" in shown
+
+
+def test_a_tensor_that_retains_its_grad_has_it_in_the_picture():
+    before, after = words(frame(retained(), 0)), words(draw(retained()).svg)
+    assert before.count(".grad") == after.count(".grad") == 2  # of p and of x
+    assert before.count("?") > after.count("?")
+
+
+def test_a_gradient_that_is_returned_leaves_grad_alone():
+    shown = words(draw(chosen()).svg)
+    assert "returned" in shown
+    assert "not asked for" in shown
 
 
 def test_the_largest_tensors_are_told_by_shape_and_norm():

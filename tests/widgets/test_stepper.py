@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_utils import record, step
-from course_utils.graph import draw
+from course_utils.graph import Diary, draw
 from course_utils.widgets.frames import Frames
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -143,3 +143,55 @@ def test_thousands_of_steps_stay_usable():
     middle = stepper.frames[2000]
     assert middle.picture.svg.count("<text") < 100
     assert middle.sentence.startswith("Sin ")
+
+
+class Value:
+    """A node of somebody's own engine."""
+
+    def __init__(self, value, parents=(), op="", name=None):
+        self.value, self.parents, self.op, self.name, self.grad = value, parents, op, name, 0.0
+
+
+@pytest.fixture
+def diary():
+    x, y = Value(3.0, name="x"), Value(2.0, name="y")
+    p = Value(6.0, (x, y), "*")
+    z = Value(36.0, (p,), "**2")
+    z.grad = 1.0
+    found = Diary(z)
+    p.grad = 12.0
+    found.note(z)
+    x.grad, y.grad = 24.0, 36.0
+    found.note(p)
+    return found
+
+
+def test_an_engine_of_ones_own_goes_along_beside(recording, diary):
+    frames = step(recording, beside=diary).frames
+    # torch's Pow has sent its only message at step 2, its Mul the second of two at step 6
+    assert [frame.beside.step for frame in frames] == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]
+    assert frames[6].beside.sentence == "Your Mul 1: x.grad goes from 0 to 24, y.grad goes from 0 to 36."
+    assert len({frame.beside.picture.size() for frame in frames}) == 1
+    assert [frame.step for frame in frames[2:4]] == [2, 3]
+
+
+def test_both_pictures_are_stored_and_both_stories_told(recording, diary):
+    bundle = step(recording, beside=diary)._repr_mimebundle_()
+    assert bundle["text/html"].count("<img ") == 2
+    assert bundle["text/plain"] == f"{recording}\n{diary}"
+
+
+def test_the_page_gets_both_pictures_of_a_step(recording, diary):
+    view = step(recording, beside=diary).widget()
+    (frame,) = ask(view, (0, 6))
+    assert frame["beside"]["sentence"].startswith("Your Mul 1")
+    assert frame["beside"]["svg"] != frame["svg"]
+
+
+def test_an_engine_that_stopped_early_or_went_on_is_shown_to_its_end(recording, diary):
+    late = diary.turns[-1]
+    diary.turns += [late, late, late]
+    steps = [frame.beside.step for frame in step(recording, beside=diary).frames]
+    assert steps[-2:] == [2, 5]
+    del diary.turns[2:]
+    assert [frame.beside.step for frame in step(recording, beside=diary).frames][-1] == 1
