@@ -8,6 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 import torch
 
+from course_utils.graph import Diary
+
 
 class Made(Protocol):
     """Anything that points back at what it was made from."""
@@ -47,6 +49,50 @@ def _uses(result: Made) -> dict[int, int]:
 def sum_to_shape(incoming: torch.Tensor, shape: torch.Size) -> torch.Tensor:
     """The gradient of a tensor of that shape, which was broadcast to the shape of `incoming`."""
     return incoming.sum_to_size(shape)
+
+
+def diary_of(
+    function: Callable[..., Any], value: type, backward: Callable[[Any, torch.Tensor], None], **start: torch.Tensor
+) -> Diary | None:
+    """What a learner's engine does with a function of single numbers, turn by turn; None while it is not finished.
+
+    A node's turn lasts from the call of its `pass_back` to that of the next node's.
+    """
+    leaves = {name: value(data) for name, data in start.items()}
+    try:
+        result = function(**leaves)
+        incoming = torch.ones_like(result.data)
+        diary = Diary(result, L=result, **leaves)
+        turns = _Turns(diary)
+        for node in in_order(result):
+            turns.watch(node)
+        backward(result, incoming)
+    except NotImplementedError:
+        return None
+    turns.end()
+    return diary
+
+
+class _Turns:
+    """Notes a node in the diary when its turn is over."""
+
+    def __init__(self, diary: Diary) -> None:
+        self._diary = diary
+        self._at: Any = None
+
+    def watch(self, node: Any) -> None:
+        pass_back = node.pass_back
+
+        def watched(incoming: torch.Tensor) -> object:
+            self.end()
+            self._at = node
+            return pass_back(incoming)
+
+        node.pass_back = watched
+
+    def end(self) -> None:
+        if self._at is not None:
+            self._diary.note(self._at)
 
 
 def beside_torch(

@@ -14,7 +14,7 @@ one opens the next.
 # %% name="setup"
 import torch
 
-from course_utils import check, progress
+from course_utils import check, progress, record, step
 from course_utils.checks.given import in_order, sum_to_shape
 
 torch.set_default_dtype(torch.float64)
@@ -31,20 +31,21 @@ This is the lesson's `Number`, for trying things out. `in_order(result)` is hand
 class Number:
     """A number that remembers what it was made from."""
 
-    def __init__(self, data, parents=(), slopes=()):
+    def __init__(self, data, parents=(), slopes=(), op=""):
         self.data = data
         self.parents = parents
         self.slopes = slopes  # for each parent, the local derivative
+        self.op = op  # only for pictures
         self.grad = 0.0
 
     def __add__(self, other):
-        return Number(self.data + other.data, (self, other), (1.0, 1.0))
+        return Number(self.data + other.data, (self, other), (1.0, 1.0), "+")
 
     def __mul__(self, other):
-        return Number(self.data * other.data, (self, other), (other.data, self.data))
+        return Number(self.data * other.data, (self, other), (other.data, self.data), "*")
 
     def __pow__(self, n):
-        return Number(self.data**n, (self,), (n * self.data ** (n - 1),))
+        return Number(self.data**n, (self,), (n * self.data ** (n - 1),), "**")
 
 
 # %% [markdown]
@@ -247,7 +248,7 @@ slopes stands a function, `pass_back`: it gets the gradient of this Value, and r
 their order. It is the backward of unit 01; the inputs need not be passed to it, because it is defined where they are known.
 
 `__add__` is complete. It defines `pass_back` inside, and uses `sum_to_shape`, because either side may have been broadcast. Write the other
-operations in the same way. `n` is a whole number. In `self @ other` both have two dimensions. `sum` adds up all entries.
+operations in the same way. `op` is a name for pictures; you may leave it out. `n` is a whole number. In `self @ other` both have two dimensions. `sum` adds up all entries.
 """
 
 
@@ -255,17 +256,18 @@ operations in the same way. `n` is a whole number. In `self @ other` both have t
 class Value:
     """A tensor that remembers what it was made from."""
 
-    def __init__(self, data, parents=(), pass_back=lambda incoming: ()):
+    def __init__(self, data, parents=(), pass_back=lambda incoming: (), op=""):
         self.data = data
         self.parents = parents
         self.pass_back = pass_back
+        self.op = op  # only for pictures
         self.grad = None  # nothing has arrived yet
 
     def __add__(self, other):
         def pass_back(incoming):
             return sum_to_shape(incoming, self.data.shape), sum_to_shape(incoming, other.data.shape)
 
-        return Value(self.data + other.data, (self, other), pass_back)
+        return Value(self.data + other.data, (self, other), pass_back, "+")
 
     ### BEGIN STUB
     # def __mul__(self, other):
@@ -294,19 +296,19 @@ class Value:
                 sum_to_shape(incoming * self.data, other.data.shape),
             )
 
-        return Value(self.data * other.data, (self, other), pass_back)
+        return Value(self.data * other.data, (self, other), pass_back, "*")
 
     def __pow__(self, n):
         def pass_back(incoming):
             return (incoming * n * self.data ** (n - 1),)
 
-        return Value(self.data**n, (self,), pass_back)
+        return Value(self.data**n, (self,), pass_back, "**")
 
     def __matmul__(self, other):
         def pass_back(incoming):
             return incoming @ other.data.T, self.data.T @ incoming
 
-        return Value(self.data @ other.data, (self, other), pass_back)
+        return Value(self.data @ other.data, (self, other), pass_back, "@")
 
     def exp(self):
         data = self.data.exp()
@@ -314,19 +316,19 @@ class Value:
         def pass_back(incoming):
             return (incoming * data,)
 
-        return Value(data, (self,), pass_back)
+        return Value(data, (self,), pass_back, "Exp")
 
     def relu(self):
         def pass_back(incoming):
             return (incoming * (self.data > 0),)
 
-        return Value(self.data.clamp(min=0), (self,), pass_back)
+        return Value(self.data.clamp(min=0), (self,), pass_back, "Relu")
 
     def sum(self):
         def pass_back(incoming):
             return (incoming.expand(self.data.shape),)
 
-        return Value(self.data.sum(), (self,), pass_back)
+        return Value(self.data.sum(), (self,), pass_back, "Sum")
 
     ### END SOLUTION
 
@@ -366,8 +368,28 @@ check("engine_backward", backward)
 r"""
 ## Your engine beside PyTorch's
 
-The cell below uses your `Value` and your `backward`. It does the same computation twice: once with your engine, once with PyTorch's. It is
-a small neural network: two layers, with a bias that is broadcast, and a squared error. When exercises 8 and 9 are solved, run it again.
+The next cells use your `Value` and your `backward`. When exercises 8 and 9 are solved, run them again. Until then, the first one shows
+PyTorch's pass alone. Afterwards it shows yours beside it, one operation after the other.
+"""
+
+# %% name="stepped"
+from course_utils.checks.given import diary_of
+
+
+def expression(x, y):
+    u = x * y + x
+    return u.exp() * u
+
+
+x = torch.tensor(2.0, requires_grad=True)
+y = torch.tensor(-0.75, requires_grad=True)
+L = expression(x, y)
+step(record(L), beside=diary_of(expression, Value, backward, x=x.detach(), y=y.detach()))
+
+# %% [markdown]
+r"""
+And the same computation twice, once with your engine, once with PyTorch's: a small neural network with two layers, a bias that is broadcast,
+and a squared error.
 """
 
 # %% name="beside"

@@ -72,20 +72,21 @@ Python calls for `+`, `__mul__` for `*`, and `__pow__` for `**`.
 class Number:
     """A number that remembers what it was made from."""
 
-    def __init__(self, data, parents=(), slopes=()):
+    def __init__(self, data, parents=(), slopes=(), op=""):
         self.data = data
         self.parents = parents
         self.slopes = slopes  # for each parent, the local derivative
+        self.op = op  # only for pictures
         self.grad = 0.0
 
     def __add__(self, other):
-        return Number(self.data + other.data, (self, other), (1.0, 1.0))
+        return Number(self.data + other.data, (self, other), (1.0, 1.0), "+")
 
     def __mul__(self, other):
-        return Number(self.data * other.data, (self, other), (other.data, self.data))
+        return Number(self.data * other.data, (self, other), (other.data, self.data), "*")
 
     def __pow__(self, n):
-        return Number(self.data**n, (self,), (n * self.data ** (n - 1),))
+        return Number(self.data**n, (self,), (n * self.data ** (n - 1),), "**")
 
 
 x = Number(2.0)
@@ -406,38 +407,25 @@ When a node has passed on, PyTorch frees what the node had kept for its backward
 
 </details>
 
-Now the engine of this lesson beside it. Both write down every message that they send, in their order. (You need not read
-this cell's code: it only collects the lines.)
+Now the engine of this lesson beside PyTorch's. A `Diary` keeps the gradients as they are after each node's turn. Go through the steps again:
+on the right, or below, this lesson's engine goes along.
 """
 
-
 # %% name="side_by_side"
-def messages_of_mine(result, names):
-    result.grad = 1.0
-    lines = []
-    for node in reversed(parents_first(result, [])):
-        pass_on(node)
-        for parent, slope in zip(node.parents, node.slopes, strict=True):
-            lines.append(f"{names[node]} sends {node.grad * slope:g} to {names[parent]}")
-    return lines
-
-
-from course_utils.graph import Place
-
-
-def messages_of_torch(recording):
-    name = recording.graph.name_of
-    sent = [event.message for event in recording.events if hasattr(event, "message")]
-    return [f"{name(Place(m.source, 0))} sends {m.gradient} to {name(m.edge.place)}" for m in sent]
-
+from course_utils.graph import Diary
 
 L, b, a, x = puzzle()
-mine = messages_of_mine(L, {L: "L", b: "b", a: "a", x: "x"})
-for ours, theirs in zip(mine, messages_of_torch(backward_pass), strict=True):
-    print(f"this lesson's: {ours:16}   PyTorch's: {theirs}")
+diary = Diary(L, L=L, b=b, a=a, x=x)
+for node in (L, b, a):
+    pass_on(node)
+    diary.note(node)
+step(backward_pass, beside=diary)
 
 # %% [markdown]
 r"""
+Change the order in this cell to `(L, a, b)`, and run it again. At which step do the two engines part? Then write `(L, a, b, a)`: that is
+program two.
+
 ## 5. One backward, however many inputs
 
 The nudge needs no graph and no engine. Why not train networks with it? Count. Below, $L$ is the sum of the squares of $n$ inputs. To

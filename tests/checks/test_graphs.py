@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from course_utils.checks.catalogue import find
 from course_utils.checks.draw import Draw
 from course_utils.checks.expressions import random_program
-from course_utils.checks.given import beside_torch, in_order
+from course_utils.checks.given import beside_torch, diary_of, in_order
 from course_utils.checks.graphs import Number, Value, by_autograd, run
 from course_utils.checks.proof import find_solution
 
@@ -64,12 +64,23 @@ def test_two_engines_are_shown_beside_each_other(engine):
     assert wrong.count("received nothing") == 2
 
 
+def test_the_turns_of_an_engine_are_noted_with_what_it_was_given(engine):
+    start = {"x": torch.tensor(2.0), "y": torch.tensor(-3.0)}
+    diary = diary_of(lambda x, y: (x * y + x) ** 2, *engine, **start)
+    assert str(diary).splitlines()[1:] == [
+        "Your Pow 0: L.grad goes from nothing to 1, Add 1.grad goes from nothing to -8.",
+        "Your Add 1: Mul 2.grad goes from nothing to -8, x.grad goes from nothing to -8.",
+        "Your Mul 2: x.grad goes from -8 to 16, y.grad goes from nothing to -16.",
+    ]
+
+
 def test_an_engine_that_is_not_written_yet_is_no_error(engine):
     def stub(result: object, incoming: object) -> None:
         raise NotImplementedError("write your answer here")
 
     shown = repr(beside_torch(lambda x: x.sum(), engine[0], stub, {"x": torch.ones(2)}))
     assert shown == "Exercises 8 and 9 are still open."
+    assert diary_of(lambda x: x.sum(), engine[0], stub, x=torch.tensor(2.0)) is None
 
 
 @pytest.mark.parametrize("seed", range(20))
