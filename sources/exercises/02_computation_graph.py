@@ -384,7 +384,8 @@ def expression(x, y):
 x = torch.tensor(2.0, requires_grad=True)
 y = torch.tensor(-0.75, requires_grad=True)
 L = expression(x, y)
-step(record(L), beside=diary_of(expression, Value, backward, x=x.detach(), y=y.detach()))
+mine = diary_of(expression, Value, backward, x=x.detach(), y=y.detach())
+step(record(L), beside=mine, direction="down")
 
 # %% [markdown]
 r"""

@@ -70,7 +70,7 @@ def test_the_turns_of_an_engine_are_noted_with_what_it_was_given(engine):
     assert str(diary).splitlines()[1:] == [
         "Your Pow 0: L.grad goes from nothing to 1, Add 1.grad goes from nothing to -8.",
         "Your Add 1: Mul 2.grad goes from nothing to -8, x.grad goes from nothing to -8.",
-        "Your Mul 2: x.grad goes from -8 to 16, y.grad goes from nothing to -16.",
+        "Your Mul 2: y.grad goes from nothing to -16, x.grad goes from -8 to 16.",
     ]
 
 
