@@ -207,8 +207,9 @@ def _wrong_dtype(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if not dtypes_fit(one, other):
             return Diagnosis(
                 "wrong_dtype",
-                f"The dtype of {name} is {one.dtype}; {other.dtype} is expected. Which line left the dtype of "
-                "its inputs?",
+                f"The dtype of {name} is {one.dtype}; the inputs, and what is expected, are {other.dtype}. "
+                "`torch.ones(shape)` and its like make float32 unless they are told otherwise; `torch.ones_like(x)` "
+                "takes the dtype of x. Which line of yours does not?",
                 place,
             )
     return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+import torch.utils._device
 
 from course_utils.checks.by_hand import by_hand as without_autograd
 from course_utils.checks.draw import Draw
@@ -20,7 +21,8 @@ from course_utils.checks.plain import Array, Other, Plain, Raised, agree, as_jso
 STUB_MESSAGE = "write your answer here"  # what the build puts in place of a solution
 NO_FUNCTION = " in place of a function"
 _STUB = Other("ellipsis")
-_PACKAGE = str(Path(__file__).parent)
+# frames of a traceback that are none of the learner's: ours, and the one by which torch.device works
+_NOT_THEIRS = (str(Path(__file__).parent), torch.utils._device.__file__)
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def _story(error: BaseException) -> str:
     """The learner's part of the traceback: the frames of this package are none of their concern."""
     summary = traceback.TracebackException.from_exception(error)
     summary.stack = traceback.StackSummary.from_list(
-        [frame for frame in summary.stack if not frame.filename.startswith(_PACKAGE)]
+        [frame for frame in summary.stack if not frame.filename.startswith(_NOT_THEIRS)]
     )
     return "".join(summary.format())
 

@@ -215,6 +215,12 @@ CENTRAL_DIFFERENCE = Exercise(
             "the line?",
         ),
         Misconception(
+            "brackets_missing",
+            lambda f, x, h: f(x + h) - f(x - h) / (2 * h),
+            "Python divides before it subtracts: here only f(x - h) is divided. What should be divided?",
+            also=(lambda f, x, h: f(x + h) - f(x - h) / 2 * h,),
+        ),
+        Misconception(
             "own_step",
             lambda f, x, h: (f(x + 1e-6) - f(x - 1e-6)) / 2e-6,
             "Your result does not depend on `h`. Use the step that the caller hands in: it is the caller who "

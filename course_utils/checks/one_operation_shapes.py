@@ -129,7 +129,8 @@ BIAS_BACKWARD = Exercise(
         Misconception(
             "first_copy_only",
             lambda incoming, x, b: (incoming, incoming[0]),
-            "You keep the gradient of the first copy of b. There is one copy in every row.",
+            "You keep the gradient of one copy of b. There is a copy in every row.",
+            also=(lambda incoming, x, b: (incoming, incoming[-1]),),
         ),
         Misconception(
             "gradient_split",
@@ -142,7 +143,18 @@ BIAS_BACKWARD = Exercise(
             lambda incoming, x, b: (incoming, (incoming * x).sum(0)),
             "You multiply by x before you sum. Raise b[0] by a small step: does the change of x + b depend on how"
             " large x is?",
-            also=(lambda incoming, x, b: (incoming * b, (incoming * x).sum(0)),),
+        ),
+        Misconception(
+            "multiplied_by_bias",
+            lambda incoming, x, b: (incoming * b, incoming.sum(0)),
+            "You multiply by b. That belongs to x * b. Raise one entry of x by a small step: does the change of x"
+            " + b depend on how large b is?",
+        ),
+        Misconception(
+            "backward_of_a_product",
+            lambda incoming, x, b: (incoming * b, (incoming * x).sum(0)),
+            "This is the backward of x * b, where each input is multiplied by the other. Here they are added: "
+            "raise either by a small step. Does the change depend on how large the other is?",
         ),
         Misconception(
             "multiplied_by_itself",
@@ -153,7 +165,7 @@ BIAS_BACKWARD = Exercise(
         Misconception(
             "incoming_ignored",
             lambda incoming, x, b: (torch.ones_like(x), torch.ones_like(b)),
-            "1 is the derivative of a sum. It is the gradient only if the incoming gradient is 1. Where does "
+            "You count as if every incoming gradient were 1. 1 is the derivative of the sum. Where does "
             "`incoming` come in?",
             also=(lambda incoming, x, b: (torch.ones_like(x), len(x) * torch.ones_like(b)),),
         ),
@@ -260,7 +272,7 @@ def _probe_sum_to_shape(answer: object, draw: Draw) -> Iterator[Observation]:
     )
     for large, small in cases:
         incoming = draw.tensor(*large)
-        yield call("gradient", answer, incoming=incoming, shape=torch.Size(small), shown=("incoming",))
+        yield call("gradient", answer, incoming=incoming, shape=torch.Size(small))
 
 
 def _sum_to_shape(incoming: Tensor, shape: torch.Size) -> Tensor:

@@ -108,7 +108,9 @@ def evaluate(operation: Operation, inputs: Numbers, incoming: float) -> State:
         for name, gradient in gradients.items()
         if gradient is None and gradients is not nothing
     ]
-    measured = {name: operation.measure(name, inputs) for name in inputs}
+    # beside an infinite value a difference is a number too, and means nothing
+    is_there = output is not None and math.isfinite(output)
+    measured = {name: operation.measure(name, inputs) if is_there else math.nan for name in inputs}
     output_name = "z" if "z" not in inputs else "result"
     if output is not None and not math.isfinite(output):
         problems.append(f"{output_name} is {output} here: there is no slope to measure.")

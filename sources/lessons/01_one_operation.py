@@ -7,9 +7,10 @@ r"""
 You can write `loss.backward()`, and gradients appear. This lesson is about the smallest part of that machine: one operation. You will
 compute its gradients yourself, with plain arithmetic. PyTorch's autograd comes in only at the end, as a judge.
 
-You need: Python, tensors, and the idea of a derivative as a slope. Allow about 50 minutes. Run the cells from top to bottom. Where the
-lesson asks for a prediction, make one before you go on. You remember best what you first predicted wrong. So that nothing is given
-away, the output that answers a question stays folded until you run its cell.
+You need: Python, tensors, and the idea of a derivative as a slope. Allow about an hour; after section 4 is a good place for a pause. Run
+the cells from top to bottom. Where the lesson asks for a prediction, make one before you go on. You remember best what you first
+predicted wrong. The output that answers a question stays folded until you run its cell. Do not read past a question before that: the
+text below it tells the answer.
 
 ## A puzzle
 
@@ -92,7 +93,8 @@ print("version two:        ", version_two(3.0, 4.0))
 # %% [markdown]
 r"""
 Version two has both formulas right and puts each in the other's place. At $x = y$ nobody can notice. So here is the first rule for
-everyone who tests gradients: **test where the inputs differ**.
+everyone who tests gradients: **test where the inputs differ, and where none of them is 0**. (With a 0, both numbers may become 0, and
+then too nobody can tell them apart.)
 
 ## 2. An operation is a pair
 
@@ -110,8 +112,8 @@ Let us make the rest of the computation as small as possible: $L = 5\,z$. From h
 
 # %% name="predict_incoming"
 after = predict(
-    "Nudged by a small step, x = 2 changes z by 36 times the step, and y = 3 changes z by 24 times the step. Now L = 5*z. "
-    "By how many times the step does L change?",
+    "At x = 2, y = 3: nudge x, and z changes by 36 times the step. Nudge y: 24 times. Now L = 5*z. By how many times the step "
+    "does L change?",
     numbers=["for x", "for y"],
 )
 after
@@ -183,6 +185,7 @@ def scale_backward(incoming, c):
 
 
 c, incoming = 5.0, 3.0
+# the rest is L = incoming * z, so L changes `incoming` times as much as z
 print(f"measured: {incoming * (scale(2.0 + step, c) - scale(2.0, c)) / step:.2f}")
 print(f"tutorial: {scale_backward_wrong(incoming, c):.2f}   the local derivative is missing")
 print(f"right:    {scale_backward(incoming, c):.2f}")
@@ -190,7 +193,8 @@ print(f"right:    {scale_backward(incoming, c):.2f}")
 # %% [markdown]
 r"""
 Nothing forces a backward to match its forward. They are two separate pieces of code. When you write both for PyTorch, it checks how many
-gradients come back, and whether their shapes fit. It does not check whether the numbers are right.
+gradients come back, and whether the shape of each one fits its input. (A gradient that has the shape of the input's copies it sums by
+itself.) It does not check whether the numbers are right.
 
 So a backward can forget the factor that comes in, or its own. Now see both factors in two operations, one after the other: $q = x + y$,
 and then $f = q\,w$.
@@ -244,7 +248,7 @@ the slope that the backward claims.
   under it compare "incoming × slope" with the gradient that came back.
 
 Move a slider with the mouse, or click it and use the arrow keys. The list of operations opens with a click or the space bar. (At the start, $z$ is 36, and the slope along $x$ is 36 too. That is
-chance: it changes as soon as you move.) Try this, and say what you expect before you do it:
+chance: it is so wherever $x$ is 2. Move $x$, and they part.) Try this, and say what you expect before you do it:
 
 1. With the first operation: set the incoming gradient to 0, then to a negative number. What changes in the picture, and what does not?
 2. Choose "gradients swapped". Set $x$ and $y$ to the same value. Does the picture show anything wrong? Now make them differ.
@@ -287,7 +291,8 @@ r"""
 
 1. The gradients that go back change: they become 0, and then change their sign. The values, the curves and the lines stay. They belong to
    the operation alone.
-2. At equal values everything agrees, as in the puzzle. Where $x$ and $y$ differ, both lines cut through their curves.
+2. At equal values everything agrees, as in the puzzle. Where $x$ and $y$ differ, both lines cut through their curves. (Unless one of them
+   is 0: then both slopes are 0, and exchanging them changes nothing.)
 3. At 1. (Where $x$ or $y$ is 0, both slopes are 0, and no incoming gradient shows the mistake.)
 4. The slope along $x$ is $y$, and $y$ is 0: as long as $y$ stays 0, so does the product, whatever $x$ does.
 
@@ -361,14 +366,17 @@ Each curve is a **V**, and its two arms have two causes.
   step. On both sides of $x$ the bends nearly cancel, so the central difference falls faster and reaches far lower.
 - **Left arm, the step is too small.** `f(x + h)` and `f(x)` agree in nearly all their digits, and a number has only about 7 digits in
   float32 and about 16 in float64. The subtraction leaves the last, rounded ones, and dividing by a tiny `h` makes their error large.
-  At a step of `1e-07` in float32, `x + h` is rounded to `x` itself: the measured slope is 0, and the error is the whole slope, 1/9.
+  At a step of `1e-07` in float32, `x + h` is rounded to `x` itself: the measured slope is 0, and the error is the whole slope, 1/9, which the
+  table rounds to `1e-01`.
 
 So here is the judge for the rest of this lesson: float64, both sides, a step of `1e-5`. The table says that its error is about `4e-12`. In
-float32 the best step leaves about `9e-07`, and a worse step much more. A small mistake in a gradient could hide there. That is why gradient
-checks are done in float64.
+float32 the best entry is about `9e-07` (both sides, step `1e-02`; that it beats float64 in this row is the luck of rounding), and the next
+smaller step is already about ten times worse. A small mistake in a gradient could hide there. That is why gradient checks are done in
+float64.
 
-`measure` below is that judge. It does what we did by hand, for each number in each input: it puts in $x + h$, then $x - h$, and divides
-by $2h$. (Its few lines are in `course_utils/checks/nudge.py`.)
+`measure` below is that judge. It takes a function that returns one number, and then the inputs. For each number in each input it does what we
+did by hand: it puts in $x + h$, then $x - h$, and divides by $2h$. It returns a list: one tensor of slopes for each input. (Its few lines are
+in `course_utils/checks/nudge.py`.)
 """
 
 # %% name="judge"
@@ -401,7 +409,7 @@ x, y, g = torch.tensor(1.7), torch.tensor(-0.6), torch.tensor(2.5)
 print("operation     backward              measured")
 for name, (its_forward, its_backward) in pairs.items():
     grad_x, grad_y = its_backward(g, x, y)
-    slope_x, slope_y = measure(lambda x, y, f=its_forward: g * f(x, y), x, y)
+    slope_x, slope_y = measure(lambda x, y: g * its_forward(x, y), x, y)
     agree = torch.isclose(grad_x, slope_x) and torch.isclose(grad_y, slope_y)
     print(
         f"{name:10} {grad_x:10.4f} {grad_y:9.4f}  {slope_x:10.4f} {slope_y:9.4f}   {'agree' if agree else 'DISAGREE'}"
@@ -414,10 +422,10 @@ Three patterns are worth knowing by heart.
 - **Addition passes on.** Both inputs get the whole incoming gradient. It is not shared out: nudge either input, and the sum moves by the
   whole nudge.
 - **Multiplication exchanges.** Each input gets the incoming gradient times the **other** input.
-- **Every other operation multiplies by its slope**, at the values that the forward had. So a backward needs values from the forward, and
-  somebody has to keep them.
+- **Behind both stands one rule: multiply the incoming gradient by the slope**, at the values that the forward had. For a sum the slope is 1
+  everywhere. For most operations it depends on those values, so somebody has to keep them until the backward is called.
 
-The word "backward" may suggest something else. Test it:
+One more question. What does a backward do with the output itself?
 """
 
 # %% name="predict_inverse"
@@ -465,8 +473,9 @@ def sum_backward(incoming, x):
 
 
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+(slopes,) = measure(lambda x: 7 * x.sum(), x)  # (slopes,) takes the only tensor out of the list
 print("backward:", sum_backward(7.0, x).tolist())
-print("measured:", [[round(value, 6) for value in row] for row in measure(lambda x: 7 * x.sum(), x)[0].tolist()])
+print("measured:", [[round(value, 6) for value in row] for row in slopes.tolist()])
 
 # %% [markdown]
 r"""
@@ -521,8 +530,16 @@ r"""
 **What was copied forward is summed backward.** The sum runs along the dimension of the copies. Here that is dimension 1, and
 `keepdim=True` keeps the shape `(2, 1)`. If a tensor has fewer dimensions than the result, such as the shape `(3,)` in a result of shape
 `(2, 3)`, PyTorch first puts a dimension in front, and copies along that one. Then the sum runs along dimension 0, and the dimension
-disappears again.
+disappears again:
+"""
 
+# %% name="dimension_in_front"
+print("G                      ", tuple(G.shape))
+print("G.sum(0, keepdim=True) ", tuple(G.sum(0, keepdim=True).shape))
+print("G.sum(0)               ", tuple(G.sum(0).shape), " as a tensor of shape (3,) needs it")
+
+# %% [markdown]
+r"""
 It works the other way round too: the sum adds entries up forward, and its backward copies.
 
 **A matrix times a vector** combines both. In $r = A\,v$, entry $i$ of the result is $r_i = \sum_j A_{ij}\, v_j$. It is made of
@@ -556,7 +573,7 @@ print("agree:", agrees(gradients, measure(lambda A, v: (G * (A @ v)).sum(), A, v
 # %% [markdown]
 r"""
 If you forget where a transpose belongs, the shapes remind you: `A` has the shape `(2, 3)`, `G` has `(2,)`, and the gradient of `v` must
-have `(3,)`. Only `A.T @ G` fits. With a square matrix, the wrong product fits too:
+have `(3,)`. `A @ G` does not fit; `A.T @ G` does. With a square matrix, the wrong product fits too:
 """
 
 # %% name="square_matrix"
@@ -571,8 +588,9 @@ r"""
 That is the puzzle of the beginning again. The third rule: **test with sizes that differ**.
 
 **A matrix product** $R = A\,B$ is nothing but several of these: every column of $R$ is $A$ times a column of $B$, and it has its own column of
-$G$. `B` meets `A` as `v` did, column by column. `A` is used by every column, so its gradients are summed over the columns. Exercise 8
-asks you to write this with two matrix products.
+$G$. `B` meets `A` as `v` did, column by column. `A` is used by every column $c$, so its gradients are summed over the columns: entry
+$(i, j)$ of its gradient is $\sum_c G_{ic}\, B_{jc}$. There a row of $G$ meets a row of $B$. In a matrix product, rows meet columns. So which
+of the two must be transposed? Exercise 8 asks you to write both gradients as matrix products.
 
 ## 8. Autograd as the judge
 
