@@ -62,15 +62,27 @@ def diary_of(
     try:
         result = function(**leaves)
         incoming = torch.ones_like(result.data)
+        order = in_order(result)
+        for node in order:
+            node.op = getattr(node, "op", "") or _method_of(node.pass_back)
         diary = Diary(result, L=result, **leaves)
         turns = _Turns(diary)
-        for node in in_order(result):
+        for node in order:
             turns.watch(node)
         backward(result, incoming)
     except NotImplementedError:
         return None
     turns.end()
     return diary
+
+
+def _method_of(pass_back: Callable[..., object]) -> str:
+    """The sign or name of the operation whose method has defined this function: `*`, `exp`; "" where unknown."""
+    outer = getattr(pass_back, "__qualname__", "").split(".<locals>")[0].rpartition(".")[2]
+    return _SIGNS.get(outer, outer.strip("_").capitalize() if outer.isidentifier() else "")
+
+
+_SIGNS = {"__add__": "+", "__mul__": "*", "__pow__": "**", "__matmul__": "@"}
 
 
 class _Turns:

@@ -248,7 +248,7 @@ slopes stands a function, `pass_back`: it gets the gradient of this Value, and r
 their order. It is the backward of unit 01; the inputs need not be passed to it, because it is defined where they are known.
 
 `__add__` is complete. It defines `pass_back` inside, and uses `sum_to_shape`, because either side may have been broadcast. Write the other
-operations in the same way. `op` is a name for pictures; you may leave it out. `n` is a whole number. In `self @ other` both have two dimensions. `sum` adds up all entries.
+operations in the same way. `n` is a whole number. In `self @ other` both have two dimensions. `sum` adds up all entries.
 """
 
 
@@ -256,18 +256,17 @@ operations in the same way. `op` is a name for pictures; you may leave it out. `
 class Value:
     """A tensor that remembers what it was made from."""
 
-    def __init__(self, data, parents=(), pass_back=lambda incoming: (), op=""):
+    def __init__(self, data, parents=(), pass_back=lambda incoming: ()):
         self.data = data
         self.parents = parents
         self.pass_back = pass_back
-        self.op = op  # only for pictures
         self.grad = None  # nothing has arrived yet
 
     def __add__(self, other):
         def pass_back(incoming):
             return sum_to_shape(incoming, self.data.shape), sum_to_shape(incoming, other.data.shape)
 
-        return Value(self.data + other.data, (self, other), pass_back, "+")
+        return Value(self.data + other.data, (self, other), pass_back)
 
     ### BEGIN STUB
     # def __mul__(self, other):
@@ -296,19 +295,19 @@ class Value:
                 sum_to_shape(incoming * self.data, other.data.shape),
             )
 
-        return Value(self.data * other.data, (self, other), pass_back, "*")
+        return Value(self.data * other.data, (self, other), pass_back)
 
     def __pow__(self, n):
         def pass_back(incoming):
             return (incoming * n * self.data ** (n - 1),)
 
-        return Value(self.data**n, (self,), pass_back, "**")
+        return Value(self.data**n, (self,), pass_back)
 
     def __matmul__(self, other):
         def pass_back(incoming):
             return incoming @ other.data.T, self.data.T @ incoming
 
-        return Value(self.data @ other.data, (self, other), pass_back, "@")
+        return Value(self.data @ other.data, (self, other), pass_back)
 
     def exp(self):
         data = self.data.exp()
@@ -316,19 +315,19 @@ class Value:
         def pass_back(incoming):
             return (incoming * data,)
 
-        return Value(data, (self,), pass_back, "Exp")
+        return Value(data, (self,), pass_back)
 
     def relu(self):
         def pass_back(incoming):
             return (incoming * (self.data > 0),)
 
-        return Value(self.data.clamp(min=0), (self,), pass_back, "Relu")
+        return Value(self.data.clamp(min=0), (self,), pass_back)
 
     def sum(self):
         def pass_back(incoming):
             return (incoming.expand(self.data.shape),)
 
-        return Value(self.data.sum(), (self,), pass_back, "Sum")
+        return Value(self.data.sum(), (self,), pass_back)
 
     ### END SOLUTION
 

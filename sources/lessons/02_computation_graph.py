@@ -426,6 +426,13 @@ r"""
 Change the order in this cell to `(L, a, b)`, and run it again. At which step do the two engines part? Then write `(L, a, b, a)`: that is
 program two.
 
+<details><summary>What you could see</summary>
+
+With `(L, a, b)` they part at this engine's second turn. PyTorch's second node is $b$. Here it is $a$, and it sends $x$ a gradient that is not
+complete. With `(L, a, b, a)`, $a$ sends a second time, and what it sent before is contained in it once more.
+
+</details>
+
 ## 5. One backward, however many inputs
 
 The nudge needs no graph and no engine. Why not train networks with it? Count. Below, $L$ is the sum of the squares of $n$ inputs. To
