@@ -9,7 +9,7 @@ operations, and many values are used more than once. This lesson is about the wa
 meet, and who has to wait for whom. At the end you know everything that an engine like PyTorch's needs, and in the exercises you write one.
 
 You need unit 01: the incoming gradient, the local derivative, the chain rule, the nudge. Allow about 50 minutes. Where the lesson asks for a
-prediction, make one before you go on. The output that answers a question is folded: run the cell, then click the three dots below it.
+prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
 
