@@ -215,7 +215,7 @@ r"""
 ## 7. Mend: a gradient that comes in half way
 
 A large computation is split between two machines. This one computes `y` from `x`. The other one computes everything after `y`, up to a
-number `L`, and sends back `head`: the gradient of `L` with respect to `y`. The other machine's first operation is `z = 3 * y`; it was copied
+number `L`, and sends back `head`: the gradient of `L` with respect to `y`. (`x` is used nowhere else.) The other machine's first operation is `z = 3 * y`; it was copied
 here "to be complete". Mend the one line below it, so that `x.grad` becomes the gradient of `L` with respect to `x`.
 
 In this exercise autograd is switched on.

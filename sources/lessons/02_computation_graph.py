@@ -6,9 +6,10 @@ r"""
 
 Unit 01 was about one operation. Its backward turns the gradient of its output into the gradients of its inputs. A network has thousands of
 operations, and many values are used more than once. This lesson is about the way between them: where gradients go, what happens where they
-meet, and who has to wait for whom. At the end you know everything that an engine like PyTorch's needs, and in the exercises you write one.
+meet, and who has to wait for whom. At the end you know everything that an **engine**, the program that carries gradients back, needs to know.
+In the exercises you write one.
 
-You need unit 01: the incoming gradient, the local derivative, the chain rule, the nudge. Allow about 50 minutes. Where the lesson asks for a
+You need unit 01: the incoming gradient, the local derivative, the chain rule, the nudge. Allow about an hour; after section 3 is a good place for a pause. Where the lesson asks for a
 prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
@@ -64,7 +65,7 @@ is added up. It is still wrong, in the other direction. What is wrong with each 
 
 To go back from $L$, a program has to know what $L$ was made from. So each result keeps two things when it is computed: the values that it
 was made from, its **parents**, and for each parent the local derivative. Here that is a small class for numbers. The method `__add__` is what
-Python calls for `+`, `__mul__` for `*`, and `__pow__` for `**`.
+Python calls for `+`, `__mul__` for `*`, and `__pow__` for `**`. So `x * y` calls `x.__mul__(y)`: inside, `self` is x and `other` is y.
 """
 
 
@@ -102,7 +103,8 @@ r"""
 Every `Number` points to its parents, these point to theirs, and so on down to $x$, which has none. Points with arrows between them are
 called a **graph**, and this one is the **computation graph** of $L$. The points are its **nodes**.
 
-PyTorch does the same. If an input is made with `requires_grad=True`, every operation on it is recorded. `trace` shows what is there.
+PyTorch does nearly the same; in place of the local derivatives it saves the values from which it can compute them on the way back. If an
+input is made with `requires_grad=True`, every operation on it is recorded. `trace` shows what is there.
 """
 
 # %% name="trace_puzzle"
@@ -114,7 +116,8 @@ trace(L)
 
 # %% [markdown]
 r"""
-Each box is a node: one operation, or an input. `Pow` stands for `**`. A node like `x`, which no operation made, is called a **leaf**. In a box
+Each box is a node: one operation, or an input. `Pow` stands for `**`. The number behind the name only tells nodes apart, counted from the
+result: `Pow 1` is $b$, and `Pow 2` is $a$. It is not the exponent. A node like `x`, which no operation made, is called a **leaf**. In a box
 you see the value that the operation gave, and below it the values that were saved for its backward. The question mark says that no gradient
 has been computed yet. The arrows show how the values went, forward. Gradients will take the same ways in the other direction. Note that
 $a$ is there once, although two operations use it.
@@ -153,7 +156,8 @@ is carried out. So $x$ is reached by two arrows, and $y$ by two.
 
 ## 2. Along a path multiply, over paths add
 
-A **path** leads from the result back to an input, from parent to parent. Unit 01 had a path through two operations: the local derivatives
+A **path** leads from the result back to an input, along the arrows. If two arrows lead from one node to the same parent, as in $x \cdot x$,
+they make two paths. Unit 01 had a path through two operations: the local derivatives
 along it were multiplied. This function follows every path from a node back to `x`, and returns one product for each.
 """
 
@@ -385,6 +389,7 @@ what you expect before each step:
 1. Which node passes on first? What does it send, and to whom?
 2. When the first message arrives at $a$: does $a$ pass it on at once?
 3. What does $a$ receive in the end, and what does it send to $x$?
+4. How many messages are sent before the one that reaches $x$?
 """
 
 # %% name="stepper"
@@ -402,12 +407,14 @@ r"""
 1. The addition. It sends 1 to $a$, and 1 to $b$.
 2. No. It waits: a second message is still to come. First $b$ passes on.
 3. Its sum is 9. It sends 36 to $x$.
+4. Three: two from the addition, and one from $b$. There is one message for each arrow of the graph.
 
 When a node has passed on, PyTorch frees what the node had kept for its backward. Unit 04 is about that.
 
 </details>
 
-Now the engine of this lesson beside PyTorch's. A `Diary` keeps the gradients as they are after each node's turn. Go through the steps again:
+Now the engine of this lesson beside PyTorch's. A `Diary` keeps the gradients as they are after each node's turn. It is given the result, and
+then each value under its name. Go through the steps again:
 on the right, or below, this lesson's engine goes along.
 """
 
@@ -436,7 +443,7 @@ complete. With `(L, a, b, a)`, $a$ sends a second time, and what it sent before 
 ## 5. One backward, however many inputs
 
 The nudge needs no graph and no engine. Why not train networks with it? Count. Below, $L$ is the sum of the squares of $n$ inputs. To
-nudge, one computes $L$ once as it is, and once more for each input.
+nudge in the cheapest way, to one side only, one computes $L$ once as it is, and once more for each input.
 """
 
 
@@ -450,7 +457,7 @@ def sum_of_squares(inputs):
 
 # %% name="predict_cost"
 cost = predict(
-    "With 100 inputs there are 199 operations: 100 squares and 99 additions. How many operations does it take to nudge every input once? "
+    "With 100 inputs there are 199 operations: 100 squares and 99 additions. How many operations does it take to nudge every input to one side? "
     "And how many messages does one backward pass send?",
     numbers=["operations", "messages"],
 )
@@ -469,14 +476,14 @@ cost.reveal((n + 1) * operations, messages)
 # %% [markdown]
 r"""
 Nudging costs one forward for each input. The backward pass costs one message for each arrow of the graph, and gives **all** gradients at once.
-Twice the inputs make it twice as long, and the nudging four times. With a million parameters only one of the two is possible. This is the
+With twice the inputs, the backward pass costs twice as much, and the nudging four times as much. With a million parameters only one of the two is possible. This is the
 reason why gradients travel backward.
 
 It works because there is one result. For the gradients of a hundred results, one would need a hundred backward passes.
 
 ## 6. Ten thousand operations in a row
 
-`parents_first` calls itself for each parent. A recurrent network makes chains of many thousand operations.
+A network that reads a long text word by word makes chains of many thousand operations. Does our engine go along?
 """
 
 
@@ -507,7 +514,8 @@ deep.reveal(seen)
 
 # %% [markdown]
 r"""
-Python usually allows 1,000 calls inside each other, and here each node of the chain is one more. Graphs must be walked with a loop.
+`parents_first` calls itself for each parent. Python usually allows 1,000 calls inside each other, and here each node of the chain is one more.
+Graphs must be walked with a loop.
 
 PyTorch's engine does it by counting. For each node it counts **how many messages are to come**. When a message arrives, it counts
 down. At 0 the node is ready to pass on. No sorted list is needed.
@@ -551,8 +559,9 @@ print("by counting:", x.grad, "  PyTorch:", xt.grad.item())
 r"""
 ## 7. A gradient can come in half way
 
-A backward pass need not begin at the end. At every value $y$ of the graph, the way back can be cut in two. The part after $y$ tells
-$\partial L/\partial y$; this gradient at the cut is called the **head gradient**. The part before $y$ needs nothing else.
+A backward pass need not begin at the end. If every path from $L$ to $x$ goes through $y$, the way back can be cut in two at $y$. The part after
+$y$ tells $\partial L/\partial y$; this gradient at the cut is called the **head gradient**. The part before $y$ needs nothing else from $L$. (In
+the puzzle, a cut at $b$ would not do: the path over $a$ goes round it. Beginning at $b$ gives only the 32 of its own path.)
 
 In PyTorch, `y.backward(head)` begins at $y$ with the incoming gradient `head`. Here $y = x\,x$ and $z = 3\,y$, and $L$ is the sum of the entries of
 $z$. So the head gradient at $y$ is 3 for each entry.
@@ -603,7 +612,7 @@ gradient and returns one gradient for each parent, in the shape of that parent. 
 
 ## What you can do now
 
-- You can draw the graph of a computation, and say how many nodes it has: one for each operation, however often its result is used.
+- You can draw the graph of a computation, and say how many operations are in it: each once, however often its result is used.
 - You can compute a gradient as a sum over paths, and say why no engine does it that way.
 - You can say **when** a node may pass its gradient on, and name what goes wrong when it does so too early, too often, or when a message
   replaces another.
