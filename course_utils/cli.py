@@ -17,6 +17,7 @@ from course_utils.refusal import Refusal
 ROOT = Path(__file__).resolve().parents[1]
 
 _EXECUTE = "Run every notebook again: needed after a change in course_utils, which a source does not show."
+_REGRADE = "Run a student's exercises, or everyone's of one exercise, or all again. May be given more than once."
 
 app = typer.Typer(
     help="Autograd, step by step: an interactive course on PyTorch's autograd.",
@@ -97,11 +98,27 @@ def grade(
     submissions: Annotated[list[Path], typer.Argument(help="Notebooks, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the gradebook.")],
     jobs: Annotated[int, typer.Option(min=1, help="How many notebooks to run at a time.")] = 1,
+    regrade: Annotated[list[str] | None, typer.Option(metavar="STUDENT|EXERCISE|all", help=_REGRADE)] = None,
 ) -> None:
-    """Grade submitted exercise notebooks into a gradebook."""
+    """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
     from course_utils.grading.command import grade
 
-    raise typer.Exit(grade(submissions, out, jobs))
+    raise typer.Exit(grade(submissions, out, jobs, regrade=regrade or ()))
+
+
+# not `course grade override`: beside SUBMISSIONS, a folder of that name could not be told from a command
+@app.command()
+def override(
+    student: Annotated[str, typer.Argument(help="As the gradebook names them.")],
+    exercise: Annotated[str, typer.Argument(help="Its column in the gradebook.")],
+    points: Annotated[float | None, typer.Argument(help="Leave out to take an override back.")] = None,
+    why: Annotated[str, typer.Option(help="Stands in the gradebook beside the points.")] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The gradebook's folder.")] = ...,
+) -> None:
+    """Give a student other points than the grader did; a regrade keeps them."""
+    from course_utils.grading.command import override
+
+    raise typer.Exit(override(student, exercise, points, why, out))
 
 
 @app.command()

@@ -17,13 +17,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from course_utils.checks.catalogue import find
 from course_utils.grading.verdict import Graded, Status
 
 NAME = "gradebook.csv"
 PREVIOUS = "gradebook.previous.csv"
 _MARKS: dict[Status, str] = {"right": "[green]✔[/]", "wrong": "[red]✘[/]", "not attempted": "○", "missing": "-"}
-_LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note"
+_LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note  a number: points given by hand"
 _OTHER_MARK = "[yellow]![/]"
 
 
@@ -39,20 +38,25 @@ class Row:
     notes: tuple[str, ...] = ()
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         """What is earned for certain."""
         return sum(one.points or 0 for one in self.graded)
 
     @property
     def total(self) -> int:
         """What the unit has to give."""
-        return sum(find(one.exercise).points for one in self.graded)
+        return sum(one.most for one in self.graded)
 
     @property
     def note(self) -> str:
         """All that a person should know of the row, in one line."""
         unreadable = [f"unreadable: {self.fault}"] if self.fault else []
-        return "; ".join([*unreadable, *self.notes, *_told(self.graded)])
+        given = [
+            f"{one.exercise}: {one.points:g} of {one.most} points given by hand ({one.overridden})"
+            for one in self.graded
+            if one.overridden
+        ]
+        return "; ".join([*unreadable, *self.notes, *_told(self.graded), *given])
 
 
 def _told(graded: Iterable[Graded]) -> list[str]:
@@ -145,10 +149,14 @@ def _students(rows: Sequence[Row]) -> Table:
         table.add_column(str(number), justify="center")
     table.add_column("points", justify="right")
     for row in rows:
-        marks = {one.exercise: _MARKS.get(one.status, _OTHER_MARK) for one in row.graded}
+        marks = {one.exercise: _mark(one) for one in row.graded}
         cells = [marks.get(name, "") for name in exercises]
-        table.add_row(escape(one_line(row.student)), *cells, f"{row.points} of {row.total}")
+        table.add_row(escape(one_line(row.student)), *cells, f"{row.points:g} of {row.total}")
     return table
+
+
+def _mark(graded: Graded) -> str:
+    return f"{graded.points:g}" if graded.overridden else _MARKS.get(graded.status, _OTHER_MARK)
 
 
 def _outcomes(rows: Sequence[Row]) -> Table:

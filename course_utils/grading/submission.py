@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -43,6 +44,7 @@ class Submission:
     unit: str = ""
     cells: tuple[LearnerCell, ...] = ()
     fault: str = ""
+    digest: str = ""
 
 
 def find_notebooks(paths: Iterable[Path]) -> list[Path]:
@@ -71,14 +73,15 @@ def read(path: Path, course: Mapping[str, Pristine]) -> Submission:
     named = _unit_in(path.stem, course)
     student = student_of(path, course)
     try:
-        notebook = _notebook(path)
+        content = _content(path)
+        notebook = _notebook(content)
         cells = tuple(_code_cells(notebook))
         unit = _unit_of(notebook, cells, named, course)
     except Unreadable as reason:
         return Submission(path, student, named, fault=str(reason))
     except OSError as error:
         return Submission(path, student, named, fault=f"cannot be read: {error.strerror or error}")
-    return Submission(path, student, unit, cells)
+    return Submission(path, student, unit, cells, digest=hashlib.sha256(content).hexdigest())
 
 
 # who ------------------------------------------------------------------------------------------------------------
@@ -98,12 +101,16 @@ def student_of(path: Path, units: Iterable[str]) -> str:
 # what -----------------------------------------------------------------------------------------------------------
 
 
-def _notebook(path: Path) -> dict:
-    """The file as a notebook of format 4; Unreadable if it is none."""
+def _content(path: Path) -> bytes:
     if path.stat().st_size > LARGEST:
         raise Unreadable(f"larger than {LARGEST // 2**20} MB")
+    return path.read_bytes()
+
+
+def _notebook(content: bytes) -> dict:
+    """The file as a notebook of format 4; Unreadable if it is none."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Unreadable("no notebook: the file is not text in UTF-8") from None
     if not text.strip():

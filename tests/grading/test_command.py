@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 
+import in_process
 import psutil
 import pytest
 
 from course_utils.grading import command
 from course_utils.grading.command import grade
-from course_utils.grading.verdict import Graded
+from course_utils.grading.run import CellRecord
 from course_utils.refusal import Refusal
 
 SECONDS = 6  # for a cell
@@ -175,16 +176,22 @@ def test_what_could_not_run_gets_no_zero(graded):
     assert int(row["points"]) == 7  # the three exercises before
 
 
-def test_a_fault_of_the_grader_is_empty_points_and_exit_code_1(handed_in, tmp_path, monkeypatch):
+def test_a_fault_of_the_grader_is_empty_points_and_exit_code_1_and_tried_again(handed_in, tmp_path, monkeypatch):
     path = handed_in.write(tmp_path / "in" / "anna.ipynb")
-    monkeypatch.setattr(command, "_expected", lambda units, *rest: {unit: {} for unit in units})
-    monkeypatch.setattr(command, "run", lambda jobs, *rest: [("record",) * len(job.merged.cells) for job in jobs])
-    fault = Graded("square_times_cube", "grader error", None, note="no kernel")
-    monkeypatch.setattr(command, "grade_exercises", lambda *arguments: [fault])
+    monkeypatch.setattr(command, "expected_of", lambda units, *rest: {unit: {} for unit in units})
+
+    def lost(jobs, workers, timeout, progress, arrived):
+        arrived(0, (CellRecord("fault", error="no kernel"),) * len(jobs[0].merged.cells))
+
+    monkeypatch.setattr(command, "run", lost)
     assert grade([path], tmp_path / "out") == 1
     header, row = (tmp_path / "out" / "gradebook.csv").read_text("utf-8-sig").splitlines()
-    assert header == "student,file,unit,square_times_cube,points,total,note"
-    assert row.endswith("01_one_operation,,0,3,grader error (no kernel): square_times_cube")
+    assert header.startswith("student,file,unit,square_times_cube,")
+    assert ",01_one_operation,,,,,,,,,,0,22," in row
+    assert "grader error (no kernel): square_times_cube" in row
+    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "run", in_process.run)
+    assert grade([path], tmp_path / "out") == 0
 
 
 @pytest.mark.parametrize(
@@ -220,7 +227,7 @@ def test_ctrl_c_leaves_nothing_behind(handed_in, tmp_path):
     family = _wait_for_a_kernel(psutil.Process(process.pid))
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=30)
-    assert said.startswith("Stopped. Nothing was written")
+    assert said.startswith("Stopped; the notebooks that ran have been ended. What was graded is kept")
     assert process.returncode == 130
     assert not list(scratch.glob("course-grade-*"))
     assert not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
