@@ -16,19 +16,32 @@ from rich.progress import Progress as ProgressBar
 
 from course_utils.grading.expected import expected_of
 from course_utils.grading.fingerprint import fingerprints
+from course_utils.grading.handed_in import find_files
+from course_utils.grading.late import Policy
 from course_utils.grading.merge import Merged, merge
 from course_utils.grading.pristine import Pristine, read_course
 from course_utils.grading.report import NAME, Row, show_summary, write_gradebook
-from course_utils.grading.rows import rows_of
+from course_utils.grading.roster import read_roster
+from course_utils.grading.rows import counting, remember, roster_of, rows_of
 from course_utils.grading.run import CELL_TIMEOUT, CellRecord, Job, run
 from course_utils.grading.store import Entry, Override, Store, open_store
-from course_utils.grading.submission import Submission, find_notebooks, read
+from course_utils.grading.submission import Submission, read
 from course_utils.grading.verdict import Graded, grade_exercises
+from course_utils.grading.who import Who
 from course_utils.refusal import Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = "all"
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a user knows of the class: who is in it, how files are named, and when they were due."""
+
+    roster: Path | None = None
+    student_from: str = ""
+    late: Policy | None = None
 
 
 def grade(
@@ -37,21 +50,26 @@ def grade(
     jobs: int = 1,
     *,
     regrade: Sequence[str] = (),
+    about: About = About(),
     root: Path = ROOT,
     timeout: float = CELL_TIMEOUT,
 ) -> int:
     """Grade the notebooks at `paths` into out/gradebook.csv; 0, or 1 if the grader failed on any of them.
 
-    Only what `out` does not know yet is run, and what `regrade` names: students, exercises, or `all`. `jobs` notebooks
-    run at a time, each cell for at most `timeout` seconds. Refuses what a user has to put right.
+    `about` is kept in `out` until it is given anew. Only what `out` does not know yet is run, and what `regrade` names:
+    students, exercises, or `all`. `jobs` notebooks run at a time, each cell for at most `timeout` seconds. Refuses
+    what a user has to put right.
     """
     console = Console(highlight=False)
     course = read_course(root)
-    found = find_notebooks(paths)
+    found = find_files(paths)
+    roster = read_roster(about.roster) if about.roster else None
     _make_folder(out)
     with open_store(out) as store:
         try:
-            submissions = [read(path, course) for path in found]
+            remember(store, roster, about.late)
+            who = Who(course, roster_of(store), about.student_from)
+            submissions = [read(file, course, who) for file in found]
             _Run(store, course, jobs, timeout, console).grade(submissions, regrade)
         except KeyboardInterrupt:
             console.print(
@@ -144,9 +162,11 @@ class _Run:
     def grade(self, submissions: Sequence[Submission], regrade: Sequence[str]) -> None:
         """Keep an outcome for every exercise of these submissions."""
         merged = {
-            one.path: merge(self.course[one.unit], one.cells, self.store.seed) for one in submissions if not one.fault
+            one.file.place: merge(self.course[one.unit], one.cells, self.store.seed)
+            for one in submissions
+            if not one.fault
         }
-        self.store.enter(_entry(one, merged.get(one.path)) for one in submissions)
+        self.store.enter(_entry(one, merged.get(one.file.place)) for one in submissions)
         self.store.set_aside_faults()
         for name in regrade:
             self._set_aside(name, submissions)
@@ -155,26 +175,27 @@ class _Run:
     def _set_aside(self, name: str, submissions: Sequence[Submission]) -> None:
         """What `--regrade` asks for: of a student all exercises, of an exercise all students."""
         exercises = [exercise for pristine in self.course.values() for exercise in pristine.exercises]
-        theirs = [one.digest for one in submissions if name in (ALL, one.student)]
+        theirs = [one.digest for one in submissions if name in (ALL, one.author.student)]
         if theirs:
             self.store.set_aside(theirs, exercises)
         elif name in exercises:
             self.store.set_aside([one.digest for one in submissions], [name])
         else:
-            known = [ALL, *exercises, *(one.student for one in submissions)]
+            known = [ALL, *exercises, *(one.author.student for one in submissions)]
             near = difflib.get_close_matches(name, known, n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             raise Refusal(f"--regrade {name}: neither a student here, nor an exercise, nor `{ALL}`.{meant}")
 
-    def _open(self, submissions: Sequence[Submission], merged: Mapping[Path, Merged]) -> list[_Work]:
-        """What has to run; of files with the same content one is enough."""
+    def _open(self, submissions: Sequence[Submission], merged: Mapping[str, Merged]) -> list[_Work]:
+        """What has to run: files that count, and of those with the same content one."""
+        count = {entry.place for entry in counting(self.store.entries())}
         work: dict[str, _Work] = {}
         for one in submissions:
-            if not one.fault:
+            if one.file.place in count and not one.fault:
                 known = self.store.results(one.digest, self.fingerprints[one.unit])
                 missing = frozenset(self.course[one.unit].exercises) - set(known)
                 if missing:
-                    work.setdefault(one.digest, _Work(one, merged[one.path], missing))
+                    work.setdefault(one.digest, _Work(one, merged[one.file.place], missing))
         return list(work.values())
 
     def _run(self, work: Sequence[_Work]) -> None:
@@ -199,11 +220,20 @@ class _Run:
         return keep
 
 
-def _entry(submission: Submission, merged: Merged | None) -> Entry:
-    one = submission
-    place = str(one.path.resolve())
-    notes = merged.notes if merged else ()
-    return Entry(place, place, one.path.as_posix(), one.student, one.unit, one.digest, one.fault, notes)
+def _entry(one: Submission, merged: Merged | None) -> Entry:
+    marked = ("Canvas marks it as late",) if one.author.marked_late else ()
+    return Entry(
+        one.file.place,
+        str(one.file.source.absolute()),
+        str(one.file.name),
+        one.author.student,
+        one.author.id,
+        one.unit,
+        one.digest,
+        one.fault,
+        one.file.modified,
+        (*marked, *one.notes, *(merged.notes if merged else ())),
+    )
 
 
 class _Bar:

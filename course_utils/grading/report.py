@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from course_utils.grading.roster import Person
 from course_utils.grading.verdict import Graded, Status
 
 NAME = "gradebook.csv"
@@ -28,7 +29,10 @@ _OTHER_MARK = "[yellow]![/]"
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's outcome. `fault` says why it was not read; `notes` what was repaired or is odd."""
+    """One submission's outcome. `fault` says why it was not read; `notes` what was repaired or is odd.
+
+    `person` is whom the roster knows it by; `deduction` what being `days_late` costs.
+    """
 
     student: str
     file: str
@@ -36,11 +40,19 @@ class Row:
     graded: tuple[Graded, ...] = ()
     fault: str = ""
     notes: tuple[str, ...] = ()
+    person: Person | None = None
+    days_late: int = 0
+    deduction: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """The sum over the exercises of what is earned for certain."""
+        return sum(one.points or 0 for one in self.graded)
 
     @property
     def points(self) -> float:
-        """What is earned for certain."""
-        return sum(one.points or 0 for one in self.graded)
+        """What is left of it if it was handed in late."""
+        return whole(self.earned - self.deduction)
 
     @property
     def total(self) -> int:
@@ -56,7 +68,15 @@ class Row:
             for one in self.graded
             if one.overridden
         ]
-        return "; ".join([*unreadable, *self.notes, *_told(self.graded), *given])
+        return "; ".join([*unreadable, *self.late_note, *self.notes, *_told(self.graded), *given])
+
+    @property
+    def late_note(self) -> list[str]:
+        """That it was late, and what that costs; empty if it was not."""
+        if not self.days_late:
+            return []
+        days = "1 day" if self.days_late == 1 else f"{self.days_late} days"
+        return [f"late by {days}" + (f": -{self.deduction:g} points" if self.deduction else "")]
 
 
 def _told(graded: Iterable[Graded]) -> list[str]:
@@ -107,6 +127,12 @@ def gradebook(rows: Sequence[Row]) -> str:
         texts = map(defused, (row.student, row.file, row.unit))
         writer.writerow([*texts, *earned, row.points, row.total if row.unit else "", defused(row.note)])
     return text.getvalue()
+
+
+def whole(points: float) -> float:
+    """Points as they are written: two digits behind the point, and none where there is nothing to say."""
+    rounded = round(points, 2)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from course_utils.grading.verdict import Graded
@@ -24,8 +24,8 @@ _VERSION = 1
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     """CREATE TABLE IF NOT EXISTS submission (
-        place TEXT PRIMARY KEY, source TEXT NOT NULL, file TEXT NOT NULL, student TEXT NOT NULL, unit TEXT NOT NULL,
-        digest TEXT NOT NULL, fault TEXT NOT NULL, notes TEXT NOT NULL)""",
+        place TEXT PRIMARY KEY, source BLOB NOT NULL, file TEXT NOT NULL, student TEXT NOT NULL, id TEXT NOT NULL,
+        unit TEXT NOT NULL, digest TEXT NOT NULL, fault TEXT NOT NULL, modified REAL NOT NULL, notes TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS result (
         digest TEXT NOT NULL, exercise TEXT NOT NULL, fingerprint TEXT NOT NULL, status TEXT NOT NULL, points REAL,
         label TEXT NOT NULL, note TEXT NOT NULL, evidence TEXT NOT NULL, at REAL NOT NULL, stands INTEGER NOT NULL)""",
@@ -40,16 +40,19 @@ _TABLES = (
 class Entry:
     """A submission as the store knows it.
 
-    `source` is the file on the disk that holds it, `place` where it stands there, `file` what it is called in reports.
+    `source` is the file on the disk that holds it, `place` where it stands there, `file` what it is called in reports,
+    `id` the LMS's number for the student if the file's name has it, `modified` when it was last changed.
     """
 
     place: str
     source: str
     file: str
     student: str
+    id: str
     unit: str
     digest: str
     fault: str = ""
+    modified: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -73,18 +76,33 @@ class Store:
         """The secret seed of every run that goes into this store."""
         return int(self._one("SELECT value FROM about WHERE name = 'seed'"))
 
+    # what the command line said -------------------------------------------------------------------------------
+
+    def remember(self, name: str, value: object) -> None:
+        """Keep something that can be JSON, until it is given anew."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value)))
+
+    def remembered(self, name: str) -> object:
+        """What was kept under this name; None if nothing was."""
+        found = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+        return json.loads(found[0]) if found else None
+
     # what was handed in ---------------------------------------------------------------------------------------
 
     def enter(self, entries: Iterable[Entry]) -> None:
         """Add submissions; a file that is known already is known anew."""
-        rows = [(*_columns(one), json.dumps(one.notes)) for one in entries]
+        rows = [(*astuple(replace(one, source=os.fsencode(one.source)))[:-1], json.dumps(one.notes)) for one in entries]
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO submission VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO submission VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def entries(self) -> list[Entry]:
         """Every submission whose file still exists, in the order of their files."""
         found = self._connection.execute("SELECT * FROM submission ORDER BY file, place").fetchall()
-        entries = (Entry(*row[:-1], notes=tuple(json.loads(row[-1]))) for row in found)
+        entries = (
+            Entry(place, os.fsdecode(source), *rest, notes=tuple(json.loads(notes)))
+            for place, source, *rest, notes in found
+        )
         return [one for one in entries if Path(one.source).exists()]
 
     # what became of it ----------------------------------------------------------------------------------------
@@ -194,10 +212,6 @@ def _prepare(store: Store) -> None:
         seed = str(secrets.randbits(32))
         connection.execute("INSERT OR IGNORE INTO about VALUES ('seed', ?)", (seed,))
         connection.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-def _columns(entry: Entry) -> tuple[str, ...]:
-    return entry.place, entry.source, entry.file, entry.student, entry.unit, entry.digest, entry.fault
 
 
 def _number(points: float | None) -> float | None:

@@ -15,6 +15,7 @@ import pytest
 
 from course_utils.grading import command
 from course_utils.grading.command import grade
+from course_utils.grading.late import Policy
 from course_utils.grading.run import CellRecord
 from course_utils.refusal import Refusal
 
@@ -241,3 +242,25 @@ def _wait_for_a_kernel(process: psutil.Process) -> list[psutil.Process]:
             return family
         time.sleep(0.1)
     raise AssertionError("no kernel was started")
+
+
+def test_the_latest_of_several_counts_and_being_late_costs(blank, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "run", in_process.run)
+    due = 1_000_000_000
+    first = blank.copy().solve().write(tmp_path / "in" / "anna_01_one_operation.ipynb")
+    second = blank.copy().solve("sum_to_shape").write(tmp_path / "in" / "anna_01_one_operation (1).ipynb")
+    third = tmp_path / "in" / "anna_01_one_operation (2).ipynb"
+    third.write_text("broken", encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("name,email\nAnna Ode,anna@school.example\nBen,ben@school.example\n")
+    for path, when in ((first, due), (second, due + 86_401), (third, due + 90_000)):
+        os.utime(path, (when, when))
+    about = command.About(tmp_path / "roster.csv", late=Policy(due, 10))
+    grade([tmp_path / "in"], tmp_path / "out", about=about)
+    grade([tmp_path / "in"], tmp_path / "out")  # says nothing of the class, and changes nothing
+    with (tmp_path / "out" / "gradebook.csv").open(encoding="utf-8-sig", newline="") as file:
+        anna, ben = csv.DictReader(file)
+    assert (anna["student"], anna["sum_to_shape"], anna["points"]) == ("Anna Ode", "0", "14.4")
+    assert anna["note"].startswith(f"late by 2 days: -3.6 points; the latest of 3; not counted: {third.as_posix()} (un")
+    assert (ben["student"], ben["points"], ben["total"]) == ("Ben", "0", "22")
+    assert ben["note"].startswith("missing (nothing was handed in): square_times_cube, ")
