@@ -20,7 +20,7 @@ from course_utils.grading.handed_in import find_files
 from course_utils.grading.late import Policy
 from course_utils.grading.merge import Merged, merge
 from course_utils.grading.pristine import Pristine, read_course
-from course_utils.grading.report import NAME, Row, show_summary, write_gradebook
+from course_utils.grading.report import Row, show_summary
 from course_utils.grading.roster import read_roster
 from course_utils.grading.rows import counting, remember, roster_of, rows_of
 from course_utils.grading.run import CELL_TIMEOUT, CellRecord, Job, run
@@ -28,6 +28,7 @@ from course_utils.grading.store import Entry, Override, Store, open_store
 from course_utils.grading.submission import Submission, read
 from course_utils.grading.verdict import Graded, grade_exercises
 from course_utils.grading.who import Who
+from course_utils.grading.write import CLASS, NAME, STUDENTS, write_reports
 from course_utils.refusal import Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,9 +78,9 @@ def grade(
                 "from here."
             )
             return 130
-        rows = rows_of(store, course)
-    show_summary(rows, console)  # first, so that a disk that is full does not cost the whole run
-    _write(rows, out, console)
+        rows, seed = rows_of(store, course), store.seed
+    show_summary(rows, console)  # first: that the disk is full is no reason to see nothing
+    _write(rows, out, seed, console)
     return int(any(one.status == "grader error" for row in rows for one in row.graded))
 
 
@@ -100,8 +101,8 @@ def override(student: str, exercise: str, points: float | None, why: str, out: P
         else:
             _check_points(points, one.most, exercise, why)
             store.override(student, exercise, Override(points, why.strip()))
-        rows = rows_of(store, course)
-    _write(rows, out, console)
+        rows, seed = rows_of(store, course), store.seed
+    _write(rows, out, seed, console)
     return 0
 
 
@@ -120,9 +121,10 @@ def _known(name: str, known: Mapping[str, T], kind: str) -> T:
     return known[name]
 
 
-def _write(rows: Sequence[Row], out: Path, console: Console) -> None:
-    previous = write_gradebook(rows, out)
-    console.print(f"Written: {escape(str(out / NAME))}", soft_wrap=True)
+def _write(rows: Sequence[Row], out: Path, seed: int, console: Console) -> None:
+    previous = write_reports(rows, out, seed)
+    for name, what in ((NAME, ""), (CLASS, ""), (STUDENTS, ", a page for each")):
+        console.print(f"Written: {escape(str(out / name))}{what}", soft_wrap=True)
     if previous:
         console.print(f"The gradebook that stood there is kept: {escape(str(previous))}", soft_wrap=True)
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,8 +15,6 @@ from rich.table import Table
 from course_utils.grading.roster import Person
 from course_utils.grading.verdict import Graded, Status
 
-NAME = "gradebook.csv"
-PREVIOUS = "gradebook.previous.csv"
 _MARKS: dict[Status, str] = {"right": "[green]✔[/]", "wrong": "[red]✘[/]", "not attempted": "○", "missing": "-"}
 _LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note  a number: points given by hand"
 _OTHER_MARK = "[yellow]![/]"
@@ -93,31 +86,9 @@ def _told(graded: Iterable[Graded]) -> list[str]:
 # the gradebook --------------------------------------------------------------------------------------------------
 
 
-def write_gradebook(rows: Sequence[Row], folder: Path) -> Path | None:
-    """Write gradebook.csv in one step. Another that stood there is kept: returns where, None if there was none."""
-    path = folder / NAME
-    # with a byte order mark, or Excel shows names with other letters as nonsense
-    content = gradebook(rows).encode("utf-8-sig")
-    previous = None
-    if path.exists() and path.read_bytes() != content:
-        previous = folder / PREVIOUS
-        shutil.copy(path, previous)
-    # mkstemp makes a file that only its owner can read, as it should be with grades
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
-    return previous
-
-
 def gradebook(rows: Sequence[Row]) -> str:
     """The CSV: a row per submission, a column per exercise, empty where no points can be told."""
-    exercises = _exercises(rows)
+    exercises = exercises_of(rows)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["student", "file", "unit", *exercises, "points", "total", "note"])
@@ -146,7 +117,8 @@ def defused(text: str) -> str:
     return f"'{line}" if line.lstrip()[:1] in tuple("=+-@") else line
 
 
-def _exercises(rows: Iterable[Row]) -> list[str]:
+def exercises_of(rows: Iterable[Row]) -> list[str]:
+    """The exercises that the rows have, in the order of their columns."""
     found = {one.exercise: row.unit for row in rows for one in row.graded}
     return sorted(found, key=found.__getitem__)  # by unit; within one, as its notebook has them
 
@@ -168,7 +140,7 @@ def show_summary(rows: Sequence[Row], console: Console) -> None:
 
 
 def _students(rows: Sequence[Row]) -> Table:
-    exercises = _exercises(rows)
+    exercises = exercises_of(rows)
     table = Table()
     table.add_column("student", overflow="fold")
     for number in range(1, len(exercises) + 1):
@@ -193,7 +165,7 @@ def _outcomes(rows: Sequence[Row]) -> Table:
     for mark in (_MARKS["right"], _MARKS["wrong"], _MARKS["not attempted"], "other"):
         table.add_column(mark, justify="right")
     table.add_column("most frequent mistakes")
-    for number, name in enumerate(_exercises(rows), start=1):
+    for number, name in enumerate(exercises_of(rows), start=1):
         graded = [one for row in rows for one in row.graded if one.exercise == name]
         count = Counter(one.status for one in graded)
         three = [count[status] for status in ("right", "wrong", "not attempted")]

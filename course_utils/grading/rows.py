@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import PurePosixPath
 
 from course_utils.grading.fingerprint import fingerprints
 from course_utils.grading.late import Policy
@@ -41,11 +42,17 @@ def counting(entries: Iterable[Entry]) -> list[Entry]:
 
 def _latest(entries: Sequence[Entry]) -> Entry:
     latest = max(entries, key=lambda one: (not one.fault, one.modified, one.file))
-    others = [one.file + (f" (unreadable: {one.fault})" if one.fault else "") for one in entries if one is not latest]
+    others = [_called(one) for one in entries if one is not latest]
     if not others:
         return latest
     note = f"the latest of {len(entries)}; not counted: {', '.join(others)}"
     return replace(latest, notes=(note, *latest.notes))
+
+
+def _called(entry: Entry) -> str:
+    """The file and its folder: the note is for the student too, whom the rest of the path does not concern."""
+    name = "/".join(PurePosixPath(entry.file).parts[-2:])
+    return f"{name} (unreadable: {entry.fault})" if entry.fault else name
 
 
 def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
