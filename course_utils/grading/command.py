@@ -20,7 +20,7 @@ from course_utils.grading.handed_in import find_files
 from course_utils.grading.late import Policy
 from course_utils.grading.merge import Merged, merge
 from course_utils.grading.pristine import Pristine, read_course
-from course_utils.grading.report import Row, show_summary
+from course_utils.grading.report import Row, one_line, show_summary
 from course_utils.grading.roster import read_roster
 from course_utils.grading.rows import counting, remember, roster_of, rows_of
 from course_utils.grading.run import CELL_TIMEOUT, CellRecord, Job, run
@@ -79,7 +79,11 @@ def grade(
             )
             return 130
         rows, seed = rows_of(store, course), store.seed
+        lost = set(store.overrides()) - {(row.student, one.exercise) for row in rows for one in row.graded}
     show_summary(rows, console)  # first: that the disk is full is no reason to see nothing
+    for student, exercise in sorted(lost):  # a roster may have given them another name
+        told = f"Points given by hand to {one_line(student)} for {exercise}: no submission has that name any more."
+        console.print(f"[yellow]{escape(told)}[/]", soft_wrap=True)
     _write(rows, out, seed, console)
     return int(any(one.status == "grader error" for row in rows for one in row.graded))
 
@@ -177,7 +181,11 @@ class _Run:
     def _set_aside(self, name: str, submissions: Sequence[Submission]) -> None:
         """What `--regrade` asks for: of a student all exercises, of an exercise all students."""
         exercises = [exercise for pristine in self.course.values() for exercise in pristine.exercises]
-        theirs = [one.digest for one in submissions if name in (ALL, one.author.student)]
+        theirs = [
+            one.digest
+            for one in submissions
+            if name in (ALL, one.author.student, f"{one.author.student} ({one.author.id})")
+        ]
         if theirs:
             self.store.set_aside(theirs, exercises)
         elif name in exercises:

@@ -38,7 +38,11 @@ def table(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str]], nu
 
     head = "".join(f'<th scope="col"{_class(place in right)}>{title}</th>' for place, title in enumerate(titles))
     body = "\n".join(f"<tr>{cells(row)}</tr>" for row in rows)
-    return f"<table>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    # what is wider than the screen is scrolled by itself, with the keyboard too
+    return (
+        f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">\n<table>\n<caption>{caption}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
+    )
 
 
 def bar(share: float) -> str:

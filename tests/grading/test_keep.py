@@ -19,7 +19,7 @@ from course_utils.grading.command import grade, override
 from course_utils.grading.store import open_store
 from course_utils.refusal import Refusal
 
-KILLS = "COURSE_KILLS"  # how many real graders to kill; each takes a quarter of a minute
+KILLS = "COURSE_KILLS"  # how many real graders to kill; each takes about half a minute
 WRONG = "def mean_backward(incoming, x):\n    return incoming"
 
 
@@ -144,6 +144,42 @@ def test_what_a_person_gives_is_kept_over_regrades_and_can_be_taken_back(submiss
     assert row(out, "ben")["note"].endswith(said)
     override("ben", "mean_backward", None, "", out)
     assert (row(out, "ben")["mean_backward"], row(out, "ben")["points"]) == ("0", "20")
+
+
+def test_an_override_that_fits_nobody_any_more_is_told(submissions, tmp_path, ran, capsys):
+    out = tmp_path / "out"
+    grade([submissions], out)
+    override("ben", "mean_backward", 1, "x", out)
+    capsys.readouterr()
+    (submissions / "ben_01_one_operation.ipynb").rename(submissions / "benjamin_01_one_operation.ipynb")
+    grade([submissions], out)
+    assert (
+        "Points given by hand to ben for mean_backward: no submission has that name any more."
+        in capsys.readouterr().out
+    )
+
+
+def test_a_file_whose_name_is_no_text_is_graded_and_remembered(submissions, tmp_path, ran):
+    odd = submissions / "zoe\udcff_01_one_operation.ipynb"
+    try:
+        (submissions / "anna_01_one_operation.ipynb").rename(odd)
+    except (OSError, UnicodeEncodeError):
+        pytest.skip("this file system has text names only")
+    for _ in range(2):
+        grade([submissions], tmp_path / "out")
+        assert row(tmp_path / "out", "zoe\\xff")["points"] == "22"
+    assert ran == [4]
+
+
+def test_two_people_of_one_name_are_told_apart_by_their_number(blank, tmp_path, ran):
+    folder = tmp_path / "in"
+    blank.copy().solve().write(folder / "smithben_1_10_x.ipynb")
+    blank.copy().solve("sum_to_shape").write(folder / "smithben_2_11_x.ipynb")
+    grade([folder], tmp_path / "out")
+    assert row(tmp_path / "out", "smithben (1)")["points"] == "22"
+    assert row(tmp_path / "out", "smithben (2)")["points"] == "18"
+    grade([folder], tmp_path / "out", regrade=["smithben (2)"])
+    assert ran == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,13 @@ def test_a_page_has_a_language_a_title_one_first_heading_and_no_level_left_out(p
     assert "@media print" in page
 
 
+def test_a_table_that_is_too_wide_is_scrolled_by_itself_and_by_keyboard(rows):
+    reader = Reader(class_page(rows))
+    for wanted in (("class", "wide"), ("tabindex", "0"), ("aria-label", "Exercises, the hardest first")):
+        assert wanted in reader.attributes
+    assert reader.attributes.count(("class", "wide")) == reader.tags.count("table")
+
+
 def test_a_student_reads_points_inputs_theirs_expected_and_the_idea(rows):
     said = Reader(student_page(rows[1], SEED)).text
     result = explain(rows[1].graded[0], SEED)
