@@ -143,6 +143,7 @@ y = torch.tensor(5.0, requires_grad=True)
 z = x * x * y * y
 
 recorded = [node.name for node in trace(z).nodes if node.kind == "operation"]
+print("What trace finds behind z:")
 print(recorded)
 nodes.reveal(dict(zip(nodes.choices, [len(recorded) == count for count in (1, 2, 3, 4)], strict=True)))
 
@@ -186,6 +187,7 @@ paths
 
 # %% name="reveal_paths" tags=["reveal"]
 products = path_products(L, x)
+print("From L to x:")
 print("products:", products, " sum:", sum(products))
 paths.reveal(*products)
 
@@ -233,6 +235,7 @@ x, y = Number(3.0), Number(5.0)
 z = x * x * y * y
 w = z * z
 products = path_products(w, x)
+print("From w to x:")
 print("products:", products, " sum:", sum(products))
 many.reveal(str(len(products)))
 
@@ -318,7 +321,8 @@ once
 L, b, a, x = puzzle()
 for node in (L, a, b):
     pass_on(node)
-print("L, a, b:  x.grad", x.grad, "  a.grad", a.grad)
+print("In the order L, a, b:")
+print("x.grad", x.grad, "  a.grad", a.grad)
 once.reveal(x.grad)
 
 # %% [markdown]
@@ -504,6 +508,7 @@ deep
 
 # %% name="reveal_deep" tags=["reveal"]
 x = Number(1.0)
+print("backward(chain(x, 10_000)):")
 try:
     backward(chain(x, 10_000))
     seen = f"it gives {x.grad}"
