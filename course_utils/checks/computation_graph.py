@@ -159,6 +159,7 @@ PREDICT_TWO_PATHS = Exercise(
 _PROGRAMS = (
     "L = x * y",
     "a = x ** 2; b = a ** 3; L = a + b",
+    "a = x + y; b = y + x; L = a + b",
     "a = x * y; b = a * x; L = b * a",
     "a = x + y; b = a * a; L = b * b + y * y",
 )
@@ -225,6 +226,33 @@ def _set_of_parents(node: Number, x: Number) -> float:
     return sum(slope * _set_of_parents(parent, x) for parent, slope in slopes.items())
 
 
+def _every_leaf(node: Number, x: Number) -> float:
+    """Every path that comes to an end counts, wherever that is."""
+    if not node.parents:
+        return 1.0
+    return sum(slope * _every_leaf(parent, x) for parent, slope in zip(node.parents, node.slopes, strict=True))
+
+
+def _set_from_the_result(result: Number, x: Number) -> float:
+    products, stack = set(), [(result, 1.0)]
+    while stack:
+        node, product = stack.pop()
+        if node is x:
+            products.add(product)
+        stack += [(parent, product * slope) for parent, slope in zip(node.parents, node.slopes, strict=True)]
+    return sum(products)
+
+
+def _set_from_x(result: Number, x: Number) -> float:
+    def products(node: Number) -> set[float]:
+        if node is x:
+            return {1.0}
+        steps = zip(node.parents, node.slopes, strict=True)
+        return {slope * product for parent, slope in steps for product in products(parent)}
+
+    return sum(products(result))
+
+
 SUM_OVER_PATHS = Exercise(
     name="sum_over_paths",
     unit=UNIT,
@@ -264,6 +292,17 @@ SUM_OVER_PATHS = Exercise(
             "same_parent_once",
             _set_of_parents,
             "In `a * a`, a is a parent twice, and two paths lead through it. You seem to follow one of them.",
+        ),
+        Misconception(
+            "equal_products_merged",
+            _set_from_the_result,
+            "Different paths can have equal products. Each of these paths counts: do not merge them.",
+            also=(_set_from_x, _over_paths(1.0, lambda slope, rest: slope * rest, lambda found: sum(set(found)))),
+        ),
+        Misconception(
+            "other_leaves_counted",
+            _every_leaf,
+            "A path that ends at another leaf is counted too. It does not reach x.",
         ),
         Misconception(
             "nothing_at_the_end",

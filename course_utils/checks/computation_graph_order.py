@@ -122,8 +122,7 @@ MEND_OVERWRITING = Exercise(
         ),
     ),
     hints=(
-        "In the first program x has two messages to receive, one from a and one from b. Look at what x.grad holds "
-        "after each of them.",
+        "Choose a value that is used twice. Look at its grad after each message.",
         "What an earlier message has brought must still be there afterwards.",
     ),
     when_right="Whatever the operation: where several messages arrive, they add up.",
@@ -185,7 +184,8 @@ def _probe_order(answer: object, draw: Draw) -> Iterator[Observation]:
     yield faulty[0] if faulty else call(label, of_chain, parts=_FAULTS, operations=_DEPTH)
 
 
-def _recursive(result: Node) -> list[Node]:
+def recursive(result: Node) -> list[Node]:
+    """Right, and as deep in calls as the graph is in operations."""
     order: list[Node] = []
     seen: set[Node] = set()
 
@@ -200,7 +200,7 @@ def _recursive(result: Node) -> list[Node]:
     return order
 
 
-def _level_by_level(result: Node) -> list[Node]:
+def level_by_level(result: Node) -> list[Node]:
     """Breadth first from the result, turned round."""
     order = [result]
     for node in order:
@@ -208,7 +208,7 @@ def _level_by_level(result: Node) -> list[Node]:
     return order[::-1]
 
 
-def _depth_first(result: Node) -> list[Node]:
+def depth_first(result: Node) -> list[Node]:
     """A stack from the result, each node noted when it is first taken, turned round."""
     stack, seen, order = [result], set(), []
     while stack:
@@ -240,19 +240,19 @@ TOPOLOGICAL_ORDER = Exercise(
     misconceptions=(
         Misconception(
             "calls_too_deep",
-            _recursive,
+            recursive,
             "Your order is right, and for 10,000 operations in a row your function calls itself 10,000 times. Python "
             "allows about 1,000 calls inside each other. Which list of your own could remember where to go on?",
         ),
         Misconception(
             "level_by_level",
-            _level_by_level,
+            level_by_level,
             "It looks as if you went through the graph level by level. A node can be near the result on one path, "
             "and far from it on another. Which of the two decides when it is complete?",
         ),
         Misconception(
             "noted_when_first_met",
-            _depth_first,
+            depth_first,
             "It looks as if a node takes its place when your walk first meets it. Another node that uses it may be "
             "met later. What must have happened before a node may take its place?",
         ),
@@ -319,7 +319,15 @@ HEAD_GRADIENT = Exercise(
     probe=_probe_head,
     truth=lambda x, head: vector_jacobian_product(lambda x: x * x, head, x)[0],
     given=_from(lambda x, y, z, head: z.backward(head)),
+    when_as_given="If you begin at another tensor now: `head` holds the factor 3 already.",
     misconceptions=(
+        Misconception(
+            "no_incoming_gradient",
+            _from(lambda x, y, z, head: y.backward()),
+            "y is not a single number, and neither is z. So `backward` must be told the incoming gradient. Which one "
+            "do you have?",
+            also=(_from(lambda x, y, z, head: z.backward()),),
+        ),
         Misconception(
             "head_ignored",
             _from(lambda x, y, z, head: y.sum().backward()),

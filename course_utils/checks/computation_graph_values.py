@@ -1,7 +1,8 @@
-"""Unit 02, the computation graph: the two exercises that make an engine for tensors, and their mistakes."""
+"""Unit 02, the computation graph: the exercise on the operations of an engine for tensors, and its mistakes."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 import torch
@@ -12,11 +13,11 @@ from course_utils.checks.evidence import NotAttempted, Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.expressions import random_program
 from course_utils.checks.given import in_order
-from course_utils.checks.graphs import Node, Value, by_autograd, run
+from course_utils.checks.graphs import Node, Value, run
 from course_utils.checks.plain import Raised
 
 UNIT = "02_computation_graph"
-_SHAPES: Mapping[str, tuple[int, ...]] = {"a": (2, 3), "b": (3,), "c": (2, 1), "d": (3, 2)}
+SHAPES: Mapping[str, tuple[int, ...]] = {"a": (2, 3), "b": (3,), "c": (2, 1), "d": (3, 2)}
 
 
 # operations ----------------------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ def _probe_operations(answer: object, draw: Draw) -> Iterator[Observation]:
         seen.append(_attempt(answer, draw, (program,), leaves))
     if all(one.value == _UNWRITTEN for one in seen):
         raise NotAttempted
-    leaves = {name: draw.tensor(*shape) for name, shape in _SHAPES.items()}
+    leaves = {name: draw.tensor(*shape) for name, shape in SHAPES.items()}
     seen += [_attempt(answer, draw, random_program(draw, leaves, steps=6), leaves) for _ in range(2)]
     yield from seen
 
@@ -90,17 +91,35 @@ PassBack = Callable[..., object]
 
 
 def _with(**pass_backs: PassBack) -> type[Value]:
-    """The right class, but for the operations named: these get another `pass_back(incoming, *data)`."""
+    """The right class, but for the operations named: these get another `pass_back(incoming, *data)`.
+
+    That of `power` gets the exponent, too.
+    """
 
     class Changed(Value):
+        exponent: tuple[int, ...] = ()
+
+        def __pow__(self, n: int) -> Value:
+            node = super().__pow__(n)
+            node.exponent = (n,)
+            return node
+
         def pass_back(self, incoming: Tensor) -> object:
             name = getattr(self.formula, "__name__", "")
             other = pass_backs.get({"<lambda>": "power"}.get(name, name))
             if other is None:
                 return super().pass_back(incoming)
-            return other(incoming, *(parent.data for parent in self.parents))
+            return other(incoming, *(parent.data for parent in self.parents), *self.exponent)
 
     return Changed
+
+
+_ALONE: Mapping[str, PassBack] = {  # the derivatives, without the incoming gradient
+    "power": lambda incoming, a, n: (n * a ** (n - 1),),
+    "exp": lambda incoming, a: (a.exp(),),
+    "relu": lambda incoming, a: ((a > 0).double(),),
+    "sum": lambda incoming, a: (torch.ones_like(a),),
+}
 
 
 OPERATIONS = Exercise(
@@ -120,16 +139,14 @@ OPERATIONS = Exercise(
         Misconception(
             "swapped_factors",
             _with(
-                mul=lambda incoming, a, b: (
-                    (incoming * a).sum_to_size(a.shape) if a.shape == incoming.shape else incoming * a,
-                    (incoming * b).sum_to_size(b.shape) if b.shape == incoming.shape else incoming * b,
-                )
+                mul=lambda incoming, a, b: ((incoming * a).sum_to_size(a.shape), (incoming * b).sum_to_size(b.shape))
             ),
-            "In a product each factor gets the incoming gradient times the other factor. Yours gets itself.",
+            "The gradient of each side is `incoming` times the *other* factor. Yours has the side itself.",
+            also=(_with(mul=lambda incoming, a, b: (incoming * a, incoming * b)),),
         ),
         Misconception(
             "exponent_kept",
-            _with(power=lambda incoming, a: (incoming * 3 * a**3,)),
+            _with(power=lambda incoming, a, n: (incoming * n * a**n,)),
             "The exponent has come down as a factor, and the power is still the old one. What is the derivative of "
             "x**n?",
         ),
@@ -186,8 +203,9 @@ OPERATIONS = Exercise(
         ),
         Misconception(
             "incoming_ignored",
-            _with(exp=lambda incoming, a: (a.exp(),), relu=lambda incoming, a: ((a > 0).double(),)),
-            "In exp and relu you return the derivative alone. Where does `incoming` come in?",
+            _with(**_ALONE),
+            "You return the derivative alone. Where does `incoming` come in?",
+            also=tuple(_with(**dict(some)) for n in (1, 2, 3) for some in itertools.combinations(_ALONE.items(), n)),
         ),
     ),
     hints=(
@@ -202,154 +220,4 @@ OPERATIONS = Exercise(
 )
 
 
-# engine_backward -----------------------------------------------------------------------------------------------
-
-_DEEP = 2_000
-_SMALL = (
-    ("L = a * b", {"a": (3,), "b": (3,)}),
-    ("L = a + a", {"a": (3,)}),
-    ("t = a * a; u = t * t; L = t + u", {"a": (3,)}),
-    ("t = a * b; u = t * a; L = u * t", {"a": (2, 2), "b": (2, 2)}),
-)
-
-
-def _probe_engine(answer: object, draw: Draw) -> Iterator[Observation]:
-    for program, shapes in _SMALL:
-        yield _grads(answer, draw, (program,), {name: draw.tensor(*shape) for name, shape in shapes.items()})
-    leaves = {name: draw.tensor(*shape) for name, shape in _SHAPES.items()}
-    for _ in range(2):
-        yield _grads(answer, draw, random_program(draw, leaves, steps=6), leaves)
-
-    def of_chain(operations: int, incoming: Tensor, a: Tensor) -> object:
-        leaf = Value(a)
-        node = leaf
-        for _ in range(operations):
-            node = Value(node.data + a, (node, leaf), torch.add)
-        answer(node, incoming)
-        return leaf.grad
-
-    incoming, a = draw.scalars(2)
-    asked = of_chain if callable(answer) else answer
-    yield call("gradient of a", asked, operations=_DEEP, incoming=incoming, a=a)
-
-
-def _grads(answer: object, draw: Draw, program: tuple[str, ...], leaves: Mapping[str, Tensor]) -> Observation:
-    """What stands in `.grad` of the leaves after the answer has run."""
-
-    def of_program(program: object, incoming: Tensor, *data: Tensor) -> tuple[object, ...]:
-        made = {name: Value(value) for name, value in zip(leaves, data, strict=True)}
-        answer(run("; ".join(lines), **made)["L"], incoming)
-        grads = tuple(leaf.grad for leaf in made.values())
-        return grads if len(grads) > 1 else grads[0]
-
-    lines = program
-    parts = tuple(f"gradient of {name}" for name in leaves)
-    incoming = draw.tensor(*run("; ".join(lines), **leaves)["L"].shape)
-    shown = lines[0] if len(lines) == 1 else lines
-    asked = of_program if callable(answer) else answer
-    label = "gradients" if len(parts) > 1 else parts[0]
-    return call(label, asked, parts=parts if len(parts) > 1 else (), program=shown, incoming=incoming, **leaves)
-
-
-def _fill_grads(result: Value, incoming: Tensor) -> None:
-    for node, gradient in by_autograd(result, incoming):
-        node.grad = gradient
-
-
-def _walked(
-    meet: Callable[[Tensor | None, Tensor], Tensor], start: Callable[[Tensor], Tensor] = lambda incoming: incoming
-) -> Callable[[Value, Tensor], None]:
-    """The right order, with another way to put together what a node has and what arrives, or another start."""
-
-    def backward(result: Value, incoming: Tensor) -> None:
-        result.grad = start(incoming)
-        for node in reversed(in_order(result)):
-            for parent, gradient in zip(node.parents, node.pass_back(node.grad), strict=True):
-                parent.grad = meet(parent.grad, gradient)
-
-    return backward
-
-
-def _sum(grad: Tensor | None, gradient: Tensor) -> Tensor:
-    return gradient if grad is None else grad + gradient
-
-
-def _sum_in_place(grad: Tensor | None, gradient: Tensor) -> Tensor:
-    if grad is None:
-        return gradient
-    grad += gradient
-    return grad
-
-
-def _resent(result: Value, incoming: Tensor) -> None:
-    result.grad = incoming
-    stack = [result]
-    while stack:
-        node = stack.pop()
-        for parent, gradient in zip(node.parents, node.pass_back(node.grad), strict=True):
-            parent.grad = _sum(parent.grad, gradient)
-            if parent.parents:
-                stack.append(parent)
-
-
-ENGINE_BACKWARD = Exercise(
-    name="engine_backward",
-    unit=UNIT,
-    title="The backward pass of an engine",
-    points=4,
-    probe=_probe_engine,
-    truth=_fill_grads,
-    misconceptions=(
-        Misconception(
-            "overwrites",
-            _walked(lambda grad, gradient: gradient),
-            "A message that arrives at a node replaces the one before. In `a + a`, two arrive at a.",
-        ),
-        Misconception(
-            "incoming_ignored",
-            _walked(_sum, torch.ones_like),
-            "Your backward starts with ones. It was given an incoming gradient: the result may go on into something "
-            "larger.",
-        ),
-        Misconception(
-            "adds_in_place",
-            _walked(_sum_in_place),
-            "`+=` writes into the tensor that is there. An addition hands one and the same tensor to both of its "
-            "parents, and here even to your caller: each of them sees it change. How do you add without writing?",
-        ),
-        Misconception(
-            "averaged",
-            _walked(lambda grad, gradient: gradient if grad is None else (grad + gradient) / 2),
-            "You take the mean of the messages. A small step of an input moves the result along every path at once: "
-            "the changes add.",
-        ),
-        Misconception(
-            "sent_on_before_all_arrived",
-            _resent,
-            "Each node sends on whenever something arrives. What came first is then sent on again with what comes "
-            "later. When is a node ready?",
-        ),
-        Misconception(
-            "first_message_kept",
-            _walked(lambda grad, gradient: gradient if grad is None else grad),
-            "Only the first message stays at each node. In `a + a`, two arrive at a.",
-        ),
-        Misconception(
-            "inputs_keep_nothing",
-            lambda result, incoming: None,
-            "Nothing stands in `.grad` of the inputs. Your function returns nothing: it leaves its results in the "
-            "nodes. Where does it write to them?",
-            also=(lambda result, incoming: dict(by_autograd(result, incoming)),),
-        ),
-    ),
-    hints=(
-        "It is the loop of exercise 5. What was `node.grad * slope` there, for each parent, is now a member of what "
-        "`node.pass_back(node.grad)` returns.",
-        "`grad` is None until the first message arrives, and None cannot be added to.",
-        "Start with `result.grad = incoming`. Then go through `reversed(in_order(result))`.",
-    ),
-    when_right="These few lines are an engine. It needs no idea of what the operations are.",
-)
-
-
-EXERCISES = (OPERATIONS, ENGINE_BACKWARD)
+EXERCISES = (OPERATIONS,)

@@ -29,11 +29,11 @@ def diagnose(exercise: Exercise, mine: Evidence, truth: Evidence, seed: int) -> 
     """The misconception whose witness gives the same evidence, else a general pattern, else None.
 
     If no witness gives the whole evidence, one that gives all that is wrong in it will do: a learner may have
-    one gradient right where the witness has none.
+    one gradient right where the witness has none. Where exceptions are all that is wrong, they have to say the same.
     """
     witnesses = _known_mistakes(exercise, seed)
     for misconception, theirs in witnesses:
-        if same_evidence(mine, theirs):
+        if same_evidence(mine, theirs) and (not _raises_or_right(mine, truth) or _same_exceptions(mine, theirs)):
             return Diagnosis(misconception.label, misconception.says)
     for misconception, theirs in witnesses:
         if _explains(theirs, mine, truth):
@@ -64,7 +64,7 @@ def general_pattern(mine: Evidence, truth: Evidence) -> Diagnosis | None:
 
 def _explains(theirs: Evidence, mine: Evidence, truth: Evidence) -> bool:
     """Whether every value of mine that is wrong is theirs, and not by exceptions alone: these have many causes."""
-    if all(isinstance(one.value, Raised) or one.agrees_with(right) for one, right in zip(mine, truth, strict=True)):
+    if _raises_or_right(mine, truth):
         return False
     return len(mine) == len(theirs) == len(truth) and all(
         one.changed == right.changed and _agree_or_right(one.value, other.value, right.value)
@@ -72,6 +72,16 @@ def _explains(theirs: Evidence, mine: Evidence, truth: Evidence) -> bool:
     )
 
 
+def _raises_or_right(mine: Evidence, truth: Evidence) -> bool:
+    return all(isinstance(one.value, Raised) or one.agrees_with(right) for one, right in zip(mine, truth, strict=True))
+
+
+def _same_exceptions(mine: Evidence, theirs: Evidence) -> bool:
+    """Whether the exceptions are the same to their words. Those of too deep a recursion vary, and have one cause."""
+    return all(one.message == other.message or one.value == _TOO_DEEP for one, other in zip(mine, theirs, strict=True))
+
+
+_TOO_DEEP = Raised("RecursionError")
 _NOT_WRITTEN = Raised("NotImplementedError")  # a part that is still open neither fits a mistake nor speaks against it
 
 
@@ -97,7 +107,9 @@ def _raised(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if isinstance(one.value, Raised) and one.value != other.value:
             if one.value.exception == NotByHand.__name__:
                 return Diagnosis("uses_autograd", _USES_AUTOGRAD, place)
-            return Diagnosis("raises", _WHAT_RAISED.get(one.value.exception, _RAISED), place)
+            says = _WHAT_RAISED.get(one.value.exception, _RAISED)
+            switched_off = one.by_hand and "require" in one.message
+            return Diagnosis("raises", says + _SWITCHED_OFF * switched_off, place)
     return None
 
 
@@ -109,9 +121,10 @@ _RAISED = "Your code stopped with an exception. Its last line, below, says why."
 _WHAT_RAISED = {
     "TypeError": "Your code stopped with a TypeError. Often this is the number or the order of the arguments: "
     "compare your function's first line with the one that was given.",
-    "RuntimeError": "torch refused an operation. Its message, below, names the shapes or the rule. If it speaks of "
-    "grad: autograd is switched off in this check, because the backward is to be written by hand.",
+    "RuntimeError": "torch refused an operation. Its message, below, names the shapes or the rule.",
 }
+# torch's words are then "does not require grad" or "requires_grad"
+_SWITCHED_OFF = " Autograd is switched off in this check, because the backward is to be written by hand."
 
 
 def _nothing_returned(mine: Evidence, truth: Evidence) -> Diagnosis | None:

@@ -31,7 +31,7 @@ class Observation:
 
     `given` are the inputs it got, by name; `parts` names the members where the value is a tuple; `changed` names the
     inputs that the answer changed in place. `story` is the learner's traceback and `printed` what their code printed
-    meanwhile: for them to read, no evidence.
+    meanwhile: for them to read, no evidence. `by_hand`: the answer ran where autograd is switched off.
     """
 
     label: str
@@ -41,6 +41,12 @@ class Observation:
     changed: tuple[str, ...] = ()
     story: str = field(default="", compare=False, repr=False)
     printed: str = field(default="", compare=False, repr=False)
+    by_hand: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def message(self) -> str:
+        """The last line of the story: the exception's type and what it says; "" where none was raised."""
+        return self.story.strip().rpartition("\n")[2]
 
     def agrees_with(self, other: Observation) -> bool:
         """Whether the same was seen, up to rounding."""
@@ -77,7 +83,7 @@ def call(
         value, story = _run(answer, list(given.values()), by_hand)
     changed = tuple(name for name in given if not agree(plain(given[name]), plain(kept[name])))
     told = {name: plain(kept[name]) for name in (shown or given)}
-    return Observation(label, value, tuple(told.items()), parts, changed, story, printed.getvalue())
+    return Observation(label, value, tuple(told.items()), parts, changed, story, printed.getvalue(), by_hand)
 
 
 def numbers_of(label: str, answer: object, *, parts: tuple[str, ...] = ()) -> Observation:

@@ -39,6 +39,7 @@ class Exercise:
     `truth` is an answer made by an oracle that knows nothing of the solution: autograd, an identity, a finite
     difference. It goes through the same probe as the learner's answer. `given` is the code that the
     exercise hands out to be mended, if it does: an answer that still behaves like it counts as not attempted.
+    `when_as_given` is a thought for who has changed that code, and not what it does.
     Where the answer is a value to be predicted or chosen, `tells_expected` is False: feedback must not give it away.
     `when_right` is the thought to take along, for who has solved it.
     """
@@ -52,6 +53,7 @@ class Exercise:
     misconceptions: tuple[Misconception, ...] = field(repr=False)
     hints: tuple[str, ...] = field(repr=False)
     given: object | None = field(default=None, repr=False)
+    when_as_given: str = field(default="", repr=False)
     tells_expected: bool = True
     when_right: str = field(default="", repr=False)
 

@@ -43,7 +43,8 @@ class Result:
         if self.status == "right":
             return f"{head}right, {_points(self.exercise.points)}"
         if self.status == "not attempted":
-            return f"{head}not attempted yet, {_points(self.exercise.points)} to earn"
+            as_given = " (it still does what the given code did)" if self.mine else ""
+            return f"{head}not attempted yet{as_given}, {_points(self.exercise.points)} to earn"
         return f"{head}{self._difference()}{self._idea()}"
 
     def _difference(self) -> str:
@@ -74,8 +75,11 @@ class Result:
         return f"{self._heading('Right')}<div>{_points(self.exercise.points)} earned.</div>{thought}"
 
     def _untouched(self) -> str:
-        what = "Not attempted yet: it still does what the given code did" if self.mine else "Not attempted yet"
-        return f"{self._heading(what)}{self._table()}{hints_html(self.exercise.hints)}"
+        if self.mine is None:
+            return f"{self._heading('Not attempted yet')}{hints_html(self.exercise.hints)}"
+        thought = f"<div>{paragraphs(self.exercise.when_as_given)}</div>" if self.exercise.when_as_given else ""
+        heading = self._heading("It still does what the given code did")
+        return f"{heading}{self._table()}{thought}{hints_html(self.exercise.hints)}"
 
     def _wrong(self) -> str:
         no_idea = _NO_IDEA if self.mine and self.mine.given else _NO_IDEA_OF_A_VALUE

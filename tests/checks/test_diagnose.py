@@ -11,6 +11,7 @@ from course_utils.checks.catalogue import find
 from course_utils.checks.checking import examine, usual_seed
 from course_utils.checks.diagnose import general_pattern
 from course_utils.checks.evidence import Observation, call, numbers_of
+from course_utils.checks.exercise import Misconception
 from course_utils.checks.plain import plain
 
 X = torch.tensor([[1.5, -2.5, 0.7], [3.1, 4.3, -0.9]], dtype=torch.float64)
@@ -148,6 +149,28 @@ def test_an_exception_alone_is_not_taken_for_a_misconception():
         return (incoming @ w.T).reshape(3, 3), x.T @ incoming
 
     assert examine(find("matmul_backward"), fixed_size, 1).diagnosis.label == "raises"
+
+
+def test_exceptions_that_say_something_else_are_not_those_of_a_misconception(make_exercise):
+    def adds_none(incoming, x, y):
+        return incoming + None
+
+    def calls_wrongly(incoming, x, y):
+        return torch.exp()
+
+    exercise = make_exercise(misconceptions=(Misconception("adds_none", adds_none, "What is None?"),))
+    assert examine(exercise, lambda incoming, x, y: x + None, 1).diagnosis.label == "adds_none"
+    assert examine(exercise, calls_wrongly, 1).diagnosis.label == "raises"
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize(
+    ("answer", "speaks_of_it"), [(lambda x: (x * x).retain_grad(), True), (lambda x: x @ torch.ones(9), False)]
+)
+def test_autograd_is_said_to_be_off_where_it_is_and_torch_asks_for_it(answer, speaks_of_it, by_hand):
+    mine = (call("value", answer, x=X.clone(), by_hand=by_hand),)
+    says = general_pattern(mine, (call("value", lambda x: x, x=X.clone()),)).says
+    assert ("Autograd is switched off" in says) == (speaks_of_it and by_hand)
 
 
 @pytest.mark.parametrize("answer", [(4.0, 6.0), (-2.0, -3.0), (3.0, 2.0), (0.2, 0.3)])

@@ -151,8 +151,10 @@ def test_no_misconception_tells_a_prediction(name):
 
 def test_given_code_that_is_unchanged_shows_its_evidence_and_counts_as_not_attempted():
     result = check("mend_quotient", lambda incoming, x, y: (incoming / y, -x / y**2))
-    assert repr(result) == "○ mend_quotient: not attempted yet, 2 points to earn"
-    assert "it still does what the given code did" in result.html()
+    assert (
+        repr(result) == "○ mend_quotient: not attempted yet (it still does what the given code did), 2 points to earn"
+    )
+    assert "It still does what the given code did" in result.html()
     assert "gradient of y" in result.html()
 
 
