@@ -167,6 +167,14 @@ def explorer(lesson):
     return shown
 
 
+@pytest.fixture(scope="module")
+def in_notebook_7(new_notebook_7_page, lab):
+    """The lesson in Notebook 7, as a fresh clone shows it."""
+    with new_notebook_7_page() as page:
+        page.open(lab.fresh_copy(f"notebooks/{UNIT}.ipynb", "in_notebook_7"))
+        yield page
+
+
 def assert_true(said):
     """The numbers are those which autograd gives for the formula in the operation's title."""
     formula, _, change = said["title"].partition(", ")
@@ -178,14 +186,18 @@ def assert_true(said):
 
 
 def test_before_anything_runs_the_stored_picture_is_there_with_its_text(as_cloned):
-    picture = as_cloned.cell("explorer").locator("img")
+    assert_stored_picture_is_shown(as_cloned)
+
+
+def assert_stored_picture_is_shown(page):
+    picture = page.cell("explorer").locator("img")
     picture.scroll_into_view_if_needed()
     expect(picture).to_be_visible()
     stored = named(LESSON)["explorer"].outputs[0].data["text/plain"]
     expect(picture).to_have_attribute("alt", stored)
     assert is_drawn(picture)
-    assert not BROKEN_WIDGET.search(as_cloned.page.locator("body").inner_text())
-    assert as_cloned.errors() == []
+    assert not BROKEN_WIDGET.search(page.page.locator("body").inner_text())
+    assert page.errors() == []
 
 
 def is_drawn(picture):
@@ -232,6 +244,10 @@ def test_every_cell_runs_without_an_error(lesson):
 
 @pytest.mark.parametrize(("label", "name"), [("x", "x"), ("y", "y"), ("incoming gradient", "incoming")])
 def test_a_slider_moved_by_keyboard_changes_the_picture(explorer, label, name):
+    assert_slider_moves_by_keyboard(explorer, label, name)
+
+
+def assert_slider_moves_by_keyboard(explorer, label, name):
     before = explorer.says()
     assert_true(before)
     drawn = explorer.drawn()
@@ -250,6 +266,17 @@ def test_a_slider_moved_by_keyboard_changes_the_picture(explorer, label, name):
     slider.page.keyboard.press("ArrowRight")
     back = explorer.says(**{name: explorer.value(label)})
     assert float(back[name]) > value
+
+
+def test_in_notebook_7_too_the_explorer_is_there_before_and_after_it_runs(in_notebook_7):
+    assert_stored_picture_is_shown(in_notebook_7)
+    in_notebook_7.run("setup")
+    in_notebook_7.run("explorer")
+    explorer = Explorer(in_notebook_7.cell("explorer"))
+    expect(explorer.status).to_be_visible()
+    assert_slider_moves_by_keyboard(explorer, "x", "x")
+    expect(in_notebook_7.cell("explorer")).to_have_class(re.compile("jp-mod-active"))  # the keys moved no cell
+    assert in_notebook_7.errors() == []
 
 
 def test_the_operation_is_chosen_by_keyboard(explorer):
