@@ -36,7 +36,7 @@ def stored_output():
 
 
 SECOND_ORDER = SOURCE.replace("record(z)", "record(z, create_graph=True, with_respect_to=[x, y])")
-ENGINE = SOURCE.rpartition("step(")[0] + """
+ENGINE = """
 from course_utils.graph import Diary
 
 class Value:
@@ -63,7 +63,7 @@ def path(lab):
     cells = [
         new_code_cell(SOURCE, outputs=[output], execution_count=1, metadata={"name": "stepper"}),
         new_code_cell(SECOND_ORDER, metadata={"name": "second_order"}),
-        new_code_cell(ENGINE, metadata={"name": "beside"}),
+        new_code_cell(SOURCE.rpartition("step(")[0] + ENGINE, metadata={"name": "beside"}),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.folder / "stepper.ipynb")

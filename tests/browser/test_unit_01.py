@@ -270,7 +270,7 @@ def assert_slider_moves_by_keyboard(explorer, label, name):
 
 def test_in_notebook_7_too_the_explorer_is_there_before_and_after_it_runs(in_notebook_7):
     assert_stored_picture_is_shown(in_notebook_7)
-    in_notebook_7.run("setup")
+    in_notebook_7.run_all()
     in_notebook_7.run("explorer")
     explorer = Explorer(in_notebook_7.cell("explorer"))
     expect(explorer.status).to_be_visible()
@@ -286,7 +286,7 @@ def test_the_operation_is_chosen_by_keyboard(explorer):
     explorer.operation.focus()
     for before, title in pairwise(titles):
         expect(explorer.operation).to_have_value(before)
-        for key in ("Space", "ArrowDown", "Enter"):  # in a closed list, the arrow keys are JupyterLab's
+        for key in ("Space", "ArrowDown", "Enter"):  # on macOS a closed list does not take the arrow keys
             explorer.operation.page.keyboard.press(key)
         expect(explorer.status).to_contain_text(f"{title} at ")
         assert_true(explorer.says())
