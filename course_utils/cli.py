@@ -7,6 +7,7 @@ part does not stop the others.
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,10 @@ from course_utils.refusal import Refusal
 ROOT = Path(__file__).resolve().parents[1]
 
 _EXECUTE = "Run every notebook again: needed after a change in course_utils, which a source does not show."
+_REGRADE = "Run a student's exercises, or everyone's of one exercise, or all again. May be given more than once."
+_STUDENT_FROM = "Finds the student in a file's path: its group `student`, or its first one."
+_LATE_PENALTY = "Percent of the points that each day begun after --due costs; 0 only notes it."
+_TIMES = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 app = typer.Typer(
     help="Autograd, step by step: an interactive course on PyTorch's autograd.",
@@ -94,14 +99,40 @@ def new(name: Annotated[str, typer.Argument(help="For example 12_some_topic.")])
 
 @app.command()
 def grade(
-    submissions: Annotated[list[Path], typer.Argument(help="Notebooks, or folders of them.")],
+    submissions: Annotated[list[Path], typer.Argument(help="Notebooks, zip archives, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the gradebook.")],
     jobs: Annotated[int, typer.Option(min=1, help="How many notebooks to run at a time.")] = 1,
+    regrade: Annotated[list[str] | None, typer.Option(metavar="STUDENT|EXERCISE|all", help=_REGRADE)] = None,
+    roster: Annotated[Path | None, typer.Option(help="The class as CSV, as Canvas or Moodle exports it.")] = None,
+    student_from: Annotated[str, typer.Option(metavar="REGEX", help=_STUDENT_FROM)] = "",
+    due: Annotated[
+        datetime | None, typer.Option(formats=_TIMES, help="When it was due, by this machine's clock.")
+    ] = None,
+    late_penalty: Annotated[float, typer.Option(min=0, max=100, help=_LATE_PENALTY)] = 0,
 ) -> None:
-    """Grade submitted exercise notebooks into a gradebook."""
-    from course_utils.grading.command import grade
+    """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
+    from course_utils.grading.command import About, grade
+    from course_utils.grading.late import policy
 
-    raise typer.Exit(grade(submissions, out, jobs))
+    if late_penalty and due is None:
+        raise Refusal("--late-penalty needs --due: say when the work was due.")
+    about = About(roster, student_from, policy(due, late_penalty))
+    raise typer.Exit(grade(submissions, out, jobs, regrade=regrade or (), about=about))
+
+
+# not `course grade override`: beside SUBMISSIONS, a folder of that name could not be told from a command
+@app.command()
+def override(
+    student: Annotated[str, typer.Argument(help="As the gradebook names them.")],
+    exercise: Annotated[str, typer.Argument(help="Its column in the gradebook.")],
+    points: Annotated[float | None, typer.Argument(help="Leave out to take an override back.")] = None,
+    why: Annotated[str, typer.Option(help="Stands in the gradebook beside the points.")] = "",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The gradebook's folder.")] = ...,
+) -> None:
+    """Give a student other points than the grader did; a regrade keeps them."""
+    from course_utils.grading.command import override
+
+    raise typer.Exit(override(student, exercise, points, why, out))
 
 
 @app.command()

@@ -1,22 +1,25 @@
-"""Writes the pictures that the README shows: `python docs/pictures.py`, in the course's environment."""
+"""Writes the picture that the README shows: `python docs/pictures.py`, in the course's environment."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from course_utils.widgets import explore
+import torch
+
+from course_utils import record, step
 
 HERE = Path(__file__).parent
 
 
 def pictures() -> dict[Path, str]:
     """Every picture's SVG, by the file that it belongs in."""
-    square = (
-        lambda x, y: (x * y) ** 2,
-        lambda incoming, x, y: (incoming * 2 * x * y**2, incoming * 2 * x**2 * y),
-    )
-    explorer = explore({"(x * y)**2": square}, x=2.0, y=3.0, incoming=5.0)
-    return {HERE / "one_operation.svg": explorer.picture().svg + "\n"}
+    x = torch.tensor(2.0, requires_grad=True)
+    y = torch.tensor(3.0, requires_grad=True)
+    product = x * y
+    z = product**2
+    frames = step(record(z, x=x, y=y, product=product, z=z)).frames
+    half_way = next(frame for frame in frames if frame.sentence.startswith("Mul 1 sends to y"))
+    return {HERE / "backward_pass.svg": half_way.picture.svg + "\n"}
 
 
 if __name__ == "__main__":

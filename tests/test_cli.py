@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,35 @@ def test_test_hands_pytest_its_arguments_untouched(monkeypatch):
     assert received == [(cli.ROOT, ["-k", "lab", "--maxfail=1", "-x", "tests/build"])]
 
 
+def test_grade_hands_on_what_is_known_of_the_class(monkeypatch):
+    received = []
+    monkeypatch.setattr("course_utils.grading.command.grade", lambda *all, **more: received.append((all, more)) or 1)
+    options = ["--roster", "r.csv", "--student-from", "(.*)", "--due", "2026-10-01 23:59", "--late-penalty", "10"]
+    assert course(monkeypatch, "grade", "in", "--out", "x", "--regrade", "anna", "--regrade", "ben", *options) == 1
+    ((positional, named),) = received
+    assert positional == ([Path("in")], Path("x"), 1)
+    assert named["regrade"] == ["anna", "ben"]
+    about = named["about"]
+    assert (about.roster, about.student_from, about.late.percent) == (Path("r.csv"), "(.*)", 10)
+    assert about.late.due == datetime(2026, 10, 1, 23, 59).timestamp()
+
+
+def test_a_penalty_without_a_due_date_is_refused(monkeypatch, capsys):
+    assert course(monkeypatch, "grade", "in", "--out", "x", "--late-penalty", "10") == 2
+    assert "needs --due" in capsys.readouterr().err
+
+
+def test_override_hands_on_points_or_none_to_take_them_back(monkeypatch):
+    received = []
+    monkeypatch.setattr("course_utils.grading.command.override", lambda *all: received.append(all) or 0)
+    assert course(monkeypatch, "override", "anna", "mean_backward", "1.5", "--why", "so", "--out", "x") == 0
+    assert course(monkeypatch, "override", "anna", "mean_backward", "--out", "x") == 0
+    assert received == [
+        ("anna", "mean_backward", 1.5, "so", Path("x")),
+        ("anna", "mean_backward", None, "", Path("x")),
+    ]
+
+
 @pytest.mark.parametrize("fault", [Refusal("no room: delete something."), OSError("no room")])
 def test_a_fault_is_one_line_and_exit_code_2(monkeypatch, capsys, fault):
     def refuse(*_):
@@ -88,5 +118,5 @@ def test_an_unknown_command_is_exit_code_2(monkeypatch, capsys):
 def test_the_installed_command_is_this_one():
     script = Path(sys.executable).with_name("course")
     run = subprocess.run([sys.executable, script, "--help"], capture_output=True, encoding="utf-8")
-    for name in ("lab", "test", "build", "new", "grade", "progress", "prove"):
+    for name in ("lab", "test", "build", "new", "grade", "override", "progress", "prove"):
         assert f" {name} " in run.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -13,8 +13,9 @@ from rich.table import Table
 
 from course_utils.checks.catalogue import all_exercises
 from course_utils.checks.checking import examine, usual_seed
-from course_utils.checks.evidence import NotAttempted, as_text, gather
+from course_utils.checks.evidence import Evidence, NotAttempted, gather, same_evidence
 from course_utils.checks.exercise import Exercise
+from course_utils.checks.plain import as_json, from_json
 from course_utils.checks.result import Result
 from course_utils.checks.solutions import NeverEnds, Solution, read_solutions, step_budget
 
@@ -55,7 +56,8 @@ def prove_exercise(exercise: Exercise, root: Path) -> Proof:
     evidence = load_variants(exercise, root)
     variants = evidence.RIGHT.get(exercise.name, ())
     excused = evidence.EQUIVALENT.get(exercise.name, {})
-    survivors = [mutant.change for mutant in solution.mutants() if _survives(exercise, solution, mutant.source)]
+    truth = gather(exercise, exercise.truth, usual_seed(exercise))
+    survivors = [mutant.change for mutant in solution.mutants() if _survives(exercise, truth, solution, mutant.source)]
     faults = (
         *_right_answers(exercise, solution, variants),
         *_wrong_answers(exercise),
@@ -90,7 +92,7 @@ def _right_answers(exercise: Exercise, solution: Solution, variants: tuple[objec
         result = examine(exercise, answer, usual_seed(exercise))
         if result.status != "right":
             yield f"{who} is rejected: {result!r}"
-        elif not all(_same_text(exercise, answer, seed) for seed in OTHER_SEEDS):
+        elif not all(_right_when_sent(exercise, answer, seed) for seed in OTHER_SEEDS):
             yield f"{who} passes here and fails under another seed, as a grader would use"
 
 
@@ -111,7 +113,7 @@ def _witness(exercise: Exercise, label: str, witness: object) -> Iterator[str]:
         found = _label(examine(exercise, witness, seed))
         if found != label:
             yield f"a witness of {label!r} is answered by {found!r} (seed {seed})"
-    if any(_same_text(exercise, witness, seed) for seed in OTHER_SEEDS):
+    if any(_right_when_sent(exercise, witness, seed) for seed in OTHER_SEEDS):
         yield f"a witness of {label!r} gives the evidence of a right answer"
 
 
@@ -119,22 +121,23 @@ def _label(result: Result) -> str:
     return result.diagnosis.label if result.diagnosis else result.status
 
 
-def _survives(exercise: Exercise, solution: Solution, source: str) -> bool:
+def _survives(exercise: Exercise, truth: Evidence, solution: Solution, source: str) -> bool:
     """Whether a changed solution is taken for a right one."""
     try:
         with step_budget():
             answer = solution.answer(source)
-            return examine(exercise, answer, usual_seed(exercise)).status == "right"
+            return same_evidence(gather(exercise, answer, usual_seed(exercise)), truth)
     except (Exception, NeverEnds):
         return False  # it did not get as far as an answer
 
 
-def _same_text(exercise: Exercise, answer: object, seed: int) -> bool:
-    """Whether the grader, which compares text, takes the answer for right."""
+def _right_when_sent(exercise: Exercise, answer: object, seed: int) -> bool:
+    """Whether the grader takes the answer for right: it compares the numbers that were sent, shortened, as text."""
     try:
-        return as_text(gather(exercise, answer, seed)) == as_text(gather(exercise, exercise.truth, seed))
+        sent = [replace(one, value=from_json(as_json(one.value))) for one in gather(exercise, answer, seed)]
     except NotAttempted:
         return False
+    return same_evidence(tuple(sent), gather(exercise, exercise.truth, seed))
 
 
 def _table(proofs: list[Proof]) -> Table:

@@ -12,7 +12,7 @@ from types import FrameType
 from course_utils.checks.mutate import Mutant, mutants
 
 _FILE = "<answer>"
-_STEPS = 200_000  # an answer that takes more steps of the interpreter than these never ends
+_STEPS = 1_000_000  # an answer that takes more steps of the interpreter than these never ends
 
 
 class NeverEnds(BaseException):

@@ -1,1 +1,1 @@
-"""Other people's notebooks: read, merged into the pristine one, run by nbval, compared outside, reported."""
+"""Other people's notebooks: read, merged into the pristine one, run by nbval, compared outside, kept, reported."""

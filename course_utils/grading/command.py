@@ -1,68 +1,136 @@
-"""What `course grade` does: submissions read, merged, run, judged and reported, in this order."""
+"""What `course grade` does: submissions read, merged, run, judged, kept and reported, in this order."""
 
 from __future__ import annotations
 
 import contextlib
-import secrets
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as ProgressBar
 
-from course_utils.checks.catalogue import find
-from course_utils.grading.merge import Merged, merge, solved
+from course_utils.grading.expected import expected_of
+from course_utils.grading.fingerprint import fingerprints
+from course_utils.grading.handed_in import find_files
+from course_utils.grading.late import Policy
+from course_utils.grading.merge import Merged, merge
 from course_utils.grading.pristine import Pristine, read_course
-from course_utils.grading.report import NAME, Row, show_summary, write_gradebook
+from course_utils.grading.report import Row, one_line, show_summary
+from course_utils.grading.roster import read_roster
+from course_utils.grading.rows import counting, remember, roster_of, rows_of
 from course_utils.grading.run import CELL_TIMEOUT, CellRecord, Job, run
-from course_utils.grading.submission import Submission, find_notebooks, read
-from course_utils.grading.verdict import grade_exercises, judge_text, unreadable
+from course_utils.grading.store import Entry, Override, Store, open_store
+from course_utils.grading.submission import Submission, read
+from course_utils.grading.verdict import Graded, grade_exercises
+from course_utils.grading.who import Who
+from course_utils.grading.write import CLASS, NAME, STUDENTS, write_reports
 from course_utils.refusal import Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
-Expected = Mapping[str, str]
+ALL = "all"
+T = TypeVar("T")
 
 
-def grade(paths: Sequence[Path], out: Path, jobs: int = 1, *, root: Path = ROOT, timeout: float = CELL_TIMEOUT) -> int:
+@dataclass(frozen=True)
+class About:
+    """What a user knows of the class: who is in it, how files are named, and when they were due."""
+
+    roster: Path | None = None
+    student_from: str = ""
+    late: Policy | None = None
+
+
+def grade(
+    paths: Sequence[Path],
+    out: Path,
+    jobs: int = 1,
+    *,
+    regrade: Sequence[str] = (),
+    about: About = About(),
+    root: Path = ROOT,
+    timeout: float = CELL_TIMEOUT,
+) -> int:
     """Grade the notebooks at `paths` into out/gradebook.csv; 0, or 1 if the grader failed on any of them.
 
-    `jobs` notebooks run at a time, each cell for at most `timeout` seconds. Refuses what a user has to put right.
+    `about` is kept in `out` until it is given anew. Only what `out` does not know yet is run, and what `regrade` names:
+    students, exercises, or `all`. `jobs` notebooks run at a time, each cell for at most `timeout` seconds. Refuses
+    what a user has to put right.
     """
     console = Console(highlight=False)
-    try:
-        rows = graded_rows(paths, out, jobs, root, timeout, console)
-    except KeyboardInterrupt:
-        console.print("Stopped. Nothing was written; the notebooks that ran have been ended.")
-        return 130
-    show_summary(rows, console)  # first, so that a disk that is full does not cost the whole run
-    previous = write_gradebook(rows, out)
-    console.print(f"Written: {escape(str(out / NAME))}", soft_wrap=True)
-    if previous:
-        console.print(f"The gradebook that stood there is kept: {escape(str(previous))}", soft_wrap=True)
+    course = read_course(root)
+    found = find_files(paths)
+    roster = read_roster(about.roster) if about.roster else None
+    _make_folder(out)
+    with open_store(out) as store:
+        try:
+            remember(store, roster, about.late)
+            who = Who(course, roster_of(store), about.student_from)
+            submissions = [read(file, course, who) for file in found]
+            _Run(store, course, jobs, timeout, console).grade(submissions, regrade)
+        except KeyboardInterrupt:
+            console.print(
+                "Stopped; the notebooks that ran have been ended. What was graded is kept: the same command goes on "
+                "from here."
+            )
+            return 130
+        rows, seed = rows_of(store, course), store.seed
+        lost = set(store.overrides()) - {(row.student, one.exercise) for row in rows for one in row.graded}
+    show_summary(rows, console)  # first: that the disk is full is no reason to see nothing
+    for student, exercise in sorted(lost):  # a roster may have given them another name
+        told = f"Points given by hand to {one_line(student)} for {exercise}: no submission has that name any more."
+        console.print(f"[yellow]{escape(told)}[/]", soft_wrap=True)
+    _write(rows, out, seed, console)
     return int(any(one.status == "grader error" for row in rows for one in row.graded))
 
 
-def graded_rows(paths: Sequence[Path], out: Path, jobs: int, root: Path, timeout: float, console: Console) -> list[Row]:
-    """A row for each submission, in the order they were found."""
+def override(student: str, exercise: str, points: float | None, why: str, out: Path, *, root: Path = ROOT) -> int:
+    """Give a student these points for an exercise, whatever the grader finds; with None, the grader's again."""
+    console = Console(highlight=False)
     course = read_course(root)
-    found = find_notebooks(paths)
-    _make_folder(out)
-    submissions = [read(path, course) for path in found]
-    readable = [one for one in submissions if not one.fault]
-    with _progress_bar(console) as progress:
-        seed = secrets.randbits(32)
-        expected = _expected({one.unit for one in readable}, course, seed, timeout)
-        graders = [_Grader(one, merge(course[one.unit], one.cells, seed)) for one in readable]
-        work = [Job(one.merged, expected[one.submission.unit]) for one in graders]
-        progress.total(sum(len(one.merged.cells) for one in graders))
-        outcomes = run(work, jobs, timeout, progress.done) if work else []
-    done = {one.submission.path: one.row(records, seed) for one, records in zip(graders, outcomes, strict=True)}
-    rows = [done.get(one.path) or _unreadable_row(one, course) for one in submissions]
-    return _with_repeats_noted(rows)
+    with open_store(out, new=False) as store:
+        graded: dict[str, dict[str, Graded]] = {}
+        for row in rows_of(store, course):
+            graded.setdefault(row.student, {}).update({one.exercise: one for one in row.graded})
+        one = _known(exercise, _known(student, graded, "student"), "exercise")
+        if points is None:
+            if not store.withdraw(student, exercise):
+                raise Refusal(
+                    f"the points of {student} for {exercise} are the grader's: there is nothing to take back."
+                )
+        else:
+            _check_points(points, one.most, exercise, why)
+            store.override(student, exercise, Override(points, why.strip()))
+        rows, seed = rows_of(store, course), store.seed
+    _write(rows, out, seed, console)
+    return 0
+
+
+def _check_points(points: float, most: int, exercise: str, why: str) -> None:
+    if not 0 <= points <= most:
+        raise Refusal(f"{exercise} gives 0 to {most} points, not {points:g}.")
+    if not why.strip():
+        raise Refusal('say why, for whoever reads the gradebook later: --why "the reason".')
+
+
+def _known(name: str, known: Mapping[str, T], kind: str) -> T:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}."
+        raise Refusal(f"no {kind} {name!r} stands in the gradebook; {meant}")
+    return known[name]
+
+
+def _write(rows: Sequence[Row], out: Path, seed: int, console: Console) -> None:
+    previous = write_reports(rows, out, seed)
+    for name, what in ((NAME, ""), (CLASS, ""), (STUDENTS, ", a page for each")):
+        console.print(f"Written: {escape(str(out / name))}{what}", soft_wrap=True)
+    if previous:
+        console.print(f"The gradebook that stood there is kept: {escape(str(previous))}", soft_wrap=True)
 
 
 def _make_folder(out: Path) -> None:
@@ -72,60 +140,110 @@ def _make_folder(out: Path) -> None:
         raise Refusal(f"--out {out} is a file: name a folder for the gradebook.") from None
 
 
-def _expected(units: set[str], course: Mapping[str, Pristine], seed: int, timeout: float) -> dict[str, Expected]:
-    """What the solution notebook of each unit prints under `seed`, by exercise. Refuses one that is itself wrong."""
-    names = sorted(units)
-    notebooks = [solved(course[name], seed) for name in names]
-    outcomes = run([Job(one, None) for one in notebooks], 1, timeout) if names else []
-    return {name: _printed(name, *pair, seed) for name, *pair in zip(names, notebooks, outcomes, strict=True)}
-
-
-def _printed(unit: str, merged: Merged, records: Sequence[CellRecord], seed: int) -> Expected:
-    printed = {}
-    for cell, record in zip(merged.cells, records, strict=True):
-        if record.outcome == "fault":
-            raise Refusal(f"solutions/{unit}.ipynb could not be run: {record.error}")
-        if cell.role == "evidence":
-            if judge_text(find(cell.exercise), record.stdout, seed).status != "right":
-                raise Refusal(
-                    f"solutions/{unit}.ipynb does not solve {cell.exercise!r}, so nothing can be graded by it: "
-                    "run `course build`, then `course test`."
-                )
-            printed[cell.exercise] = record.stdout
-    return printed
+# one run --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Grader:
-    """A submission on its way through the steps."""
+class _Work:
+    """A submission that has to run, and the exercises whose outcome is not known yet."""
 
     submission: Submission
     merged: Merged
-
-    def row(self, records: tuple[CellRecord, ...], seed: int) -> Row:
-        graded = tuple(grade_exercises(self.merged, records, seed))
-        one = self.submission
-        return Row(one.student, one.path.as_posix(), one.unit, graded, notes=self.merged.notes)
+    open: frozenset[str]
 
 
-def _unreadable_row(submission: Submission, course: Mapping[str, Pristine]) -> Row:
-    exercises = course[submission.unit].exercises if submission.unit else ()
-    graded = tuple(unreadable(exercises))
-    return Row(submission.student, submission.path.as_posix(), submission.unit, graded, fault=submission.fault)
+class _Run:
+    """One grading run into a store."""
+
+    def __init__(
+        self, store: Store, course: Mapping[str, Pristine], jobs: int, timeout: float, console: Console
+    ) -> None:
+        self.store = store
+        self.course = course
+        self.jobs = jobs
+        self.timeout = timeout
+        self.console = console
+        self.fingerprints = {unit: fingerprints(pristine) for unit, pristine in course.items()}
+
+    def grade(self, submissions: Sequence[Submission], regrade: Sequence[str]) -> None:
+        """Keep an outcome for every exercise of these submissions."""
+        merged = {
+            one.file.place: merge(self.course[one.unit], one.cells, self.store.seed)
+            for one in submissions
+            if not one.fault
+        }
+        self.store.enter(_entry(one, merged.get(one.file.place)) for one in submissions)
+        self.store.set_aside_faults()
+        for name in regrade:
+            self._set_aside(name, submissions)
+        self._run(self._open(submissions, merged))
+
+    def _set_aside(self, name: str, submissions: Sequence[Submission]) -> None:
+        """What `--regrade` asks for: of a student all exercises, of an exercise all students."""
+        exercises = [exercise for pristine in self.course.values() for exercise in pristine.exercises]
+        theirs = [
+            one.digest
+            for one in submissions
+            if name in (ALL, one.author.student, f"{one.author.student} ({one.author.id})")
+        ]
+        if theirs:
+            self.store.set_aside(theirs, exercises)
+        elif name in exercises:
+            self.store.set_aside([one.digest for one in submissions], [name])
+        else:
+            known = [ALL, *exercises, *(one.author.student for one in submissions)]
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise Refusal(f"--regrade {name}: neither a student here, nor an exercise, nor `{ALL}`.{meant}")
+
+    def _open(self, submissions: Sequence[Submission], merged: Mapping[str, Merged]) -> list[_Work]:
+        """What has to run: files that count, and of those with the same content one."""
+        count = {entry.place for entry in counting(self.store.entries())}
+        work: dict[str, _Work] = {}
+        for one in submissions:
+            if one.file.place in count and not one.fault:
+                known = self.store.results(one.digest, self.fingerprints[one.unit])
+                missing = frozenset(self.course[one.unit].exercises) - set(known)
+                if missing:
+                    work.setdefault(one.digest, _Work(one, merged[one.file.place], missing))
+        return list(work.values())
+
+    def _run(self, work: Sequence[_Work]) -> None:
+        if not work:
+            return
+        seed = self.store.seed
+        with _progress_bar(self.console) as bar:
+            expected = expected_of({one.submission.unit for one in work}, self.course, seed, self.timeout)
+            bar.total(sum(len(one.merged.cells) for one in work))
+            jobs = [Job(one.merged, expected[one.submission.unit]) for one in work]
+            run(jobs, self.jobs, self.timeout, bar.done, self._keeper(work))
+
+    def _keeper(self, work: Sequence[_Work]) -> Callable[[int, tuple[CellRecord, ...]], None]:
+        """What takes each submission's records to the store."""
+
+        def keep(number: int, records: tuple[CellRecord, ...]) -> None:
+            one = work[number]
+            graded = grade_exercises(one.merged, records, self.store.seed)
+            asked = [outcome for outcome in graded if outcome.exercise in one.open]
+            self.store.add(one.submission.digest, asked, self.fingerprints[one.submission.unit])
+
+        return keep
 
 
-def _with_repeats_noted(rows: Sequence[Row]) -> list[Row]:
-    """The rows, a note in each that shares student and unit with another: which one counts is a person's decision."""
-    count = Counter((row.student, row.unit) for row in rows)
-
-    def noted(row: Row) -> Row:
-        times = count[row.student, row.unit]
-        if times == 1:
-            return row
-        note = f"one of {times} submissions by this student"
-        return Row(row.student, row.file, row.unit, row.graded, row.fault, (note, *row.notes))
-
-    return [noted(row) for row in rows]
+def _entry(one: Submission, merged: Merged | None) -> Entry:
+    marked = ("Canvas marks it as late",) if one.author.marked_late else ()
+    return Entry(
+        one.file.place,
+        str(one.file.source.absolute()),
+        str(one.file.name),
+        one.author.student,
+        one.author.id,
+        one.unit,
+        one.digest,
+        one.fault,
+        one.file.modified,
+        (*marked, *one.notes, *(merged.notes if merged else ())),
+    )
 
 
 class _Bar:

@@ -39,6 +39,7 @@ def merge(pristine: Pristine, cells: Sequence[LearnerCell], seed: int) -> Merged
     """The notebook that tells what the learner's answers do under `seed`, everything else as it was handed out."""
     places = identify(pristine, cells)
     choices, notes = choose_answers(pristine, cells, places)
+    notes += _together(choices)
     before = _extras(pristine, cells, places, choices)
     merged: list[MergedCell] = []
     placed: set[int] = set()
@@ -92,6 +93,14 @@ def _answer(
         old, new = choice.alias
         merged.append(MergedCell("answer", f"{old} = {new}", cell.name))
     return merged
+
+
+def _together(choices: dict[str, Choice]) -> list[str]:
+    """Notes on cells that answer several exercises."""
+    by_cell: dict[int, list[str]] = {}
+    for exercise, choice in choices.items():
+        by_cell.setdefault(choice.position, []).append(exercise)
+    return [f"{' and '.join(names)}: answered in one cell" for names in by_cell.values() if len(names) > 1]
 
 
 def _extras(

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from course_utils.checks.catalogue import find
+from course_utils.grading.roster import Person
 from course_utils.grading.verdict import Graded, Status
 
-NAME = "gradebook.csv"
-PREVIOUS = "gradebook.previous.csv"
 _MARKS: dict[Status, str] = {"right": "[green]✔[/]", "wrong": "[red]✘[/]", "not attempted": "○", "missing": "-"}
-_LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note"
+_LEGEND = "✔ right  ✘ wrong  ○ not attempted  - missing  ! see the note  a number: points given by hand"
 _OTHER_MARK = "[yellow]![/]"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One submission's outcome. `fault` says why it was not read; `notes` what was repaired or is odd."""
+    """One submission's outcome. `fault` says why it was not read; `notes` what was repaired or is odd.
+
+    `person` is whom the roster knows it by; `deduction` what being `days_late` costs.
+    """
 
     student: str
     file: str
@@ -37,22 +33,43 @@ class Row:
     graded: tuple[Graded, ...] = ()
     fault: str = ""
     notes: tuple[str, ...] = ()
+    person: Person | None = None
+    days_late: int = 0
+    deduction: float = 0.0
 
     @property
-    def points(self) -> int:
-        """What is earned for certain."""
+    def earned(self) -> float:
+        """The sum over the exercises of what is earned for certain."""
         return sum(one.points or 0 for one in self.graded)
+
+    @property
+    def points(self) -> float:
+        """What is left of it if it was handed in late."""
+        return whole(self.earned - self.deduction)
 
     @property
     def total(self) -> int:
         """What the unit has to give."""
-        return sum(find(one.exercise).points for one in self.graded)
+        return sum(one.most for one in self.graded)
 
     @property
     def note(self) -> str:
         """All that a person should know of the row, in one line."""
         unreadable = [f"unreadable: {self.fault}"] if self.fault else []
-        return "; ".join([*unreadable, *self.notes, *_told(self.graded)])
+        given = [
+            f"{one.exercise}: {one.points:g} of {one.most} points given by hand ({one.overridden})"
+            for one in self.graded
+            if one.overridden
+        ]
+        return "; ".join([*unreadable, *self.late_note, *self.notes, *_told(self.graded), *given])
+
+    @property
+    def late_note(self) -> list[str]:
+        """That it was late, and what that costs; empty if it was not."""
+        if not self.days_late:
+            return []
+        days = "1 day" if self.days_late == 1 else f"{self.days_late} days"
+        return [f"late by {days}" + (f": -{self.deduction:g} points" if self.deduction else "")]
 
 
 def _told(graded: Iterable[Graded]) -> list[str]:
@@ -69,31 +86,9 @@ def _told(graded: Iterable[Graded]) -> list[str]:
 # the gradebook --------------------------------------------------------------------------------------------------
 
 
-def write_gradebook(rows: Sequence[Row], folder: Path) -> Path | None:
-    """Write gradebook.csv in one step. Another that stood there is kept: returns where, None if there was none."""
-    path = folder / NAME
-    # with a byte order mark, or Excel shows names with other letters as nonsense
-    content = gradebook(rows).encode("utf-8-sig")
-    previous = None
-    if path.exists() and path.read_bytes() != content:
-        previous = folder / PREVIOUS
-        shutil.copy(path, previous)
-    # mkstemp makes a file that only its owner can read, as it should be with grades
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
-    return previous
-
-
 def gradebook(rows: Sequence[Row]) -> str:
     """The CSV: a row per submission, a column per exercise, empty where no points can be told."""
-    exercises = _exercises(rows)
+    exercises = exercises_of(rows)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["student", "file", "unit", *exercises, "points", "total", "note"])
@@ -103,6 +98,12 @@ def gradebook(rows: Sequence[Row]) -> str:
         texts = map(defused, (row.student, row.file, row.unit))
         writer.writerow([*texts, *earned, row.points, row.total if row.unit else "", defused(row.note)])
     return text.getvalue()
+
+
+def whole(points: float) -> float:
+    """Points as they are written: two digits behind the point, and none where there is nothing to say."""
+    rounded = round(points, 2)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def one_line(text: str) -> str:
@@ -116,7 +117,8 @@ def defused(text: str) -> str:
     return f"'{line}" if line.lstrip()[:1] in tuple("=+-@") else line
 
 
-def _exercises(rows: Iterable[Row]) -> list[str]:
+def exercises_of(rows: Iterable[Row]) -> list[str]:
+    """The exercises that the rows have, in the order of their columns."""
     found = {one.exercise: row.unit for row in rows for one in row.graded}
     return sorted(found, key=found.__getitem__)  # by unit; within one, as its notebook has them
 
@@ -138,17 +140,21 @@ def show_summary(rows: Sequence[Row], console: Console) -> None:
 
 
 def _students(rows: Sequence[Row]) -> Table:
-    exercises = _exercises(rows)
+    exercises = exercises_of(rows)
     table = Table()
     table.add_column("student", overflow="fold")
     for number in range(1, len(exercises) + 1):
         table.add_column(str(number), justify="center")
     table.add_column("points", justify="right")
     for row in rows:
-        marks = {one.exercise: _MARKS.get(one.status, _OTHER_MARK) for one in row.graded}
+        marks = {one.exercise: _mark(one) for one in row.graded}
         cells = [marks.get(name, "") for name in exercises]
-        table.add_row(escape(one_line(row.student)), *cells, f"{row.points} of {row.total}")
+        table.add_row(escape(one_line(row.student)), *cells, f"{row.points:g} of {row.total}")
     return table
+
+
+def _mark(graded: Graded) -> str:
+    return f"{graded.points:g}" if graded.overridden else _MARKS.get(graded.status, _OTHER_MARK)
 
 
 def _outcomes(rows: Sequence[Row]) -> Table:
@@ -159,7 +165,7 @@ def _outcomes(rows: Sequence[Row]) -> Table:
     for mark in (_MARKS["right"], _MARKS["wrong"], _MARKS["not attempted"], "other"):
         table.add_column(mark, justify="right")
     table.add_column("most frequent mistakes")
-    for number, name in enumerate(_exercises(rows), start=1):
+    for number, name in enumerate(exercises_of(rows), start=1):
         graded = [one for row in rows for one in row.graded if one.exercise == name]
         count = Counter(one.status for one in graded)
         three = [count[status] for status in ("right", "wrong", "not attempted")]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from course_utils.grading.merge import Merged, MergedCell
 
 CELL_TIMEOUT = 60.0
 Progress = Callable[[int], None]
+Arrived = Callable[[int, tuple["CellRecord", ...]], None]
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,27 @@ class Job:
 
 
 def run(
-    jobs: Sequence[Job], workers: int = 1, timeout: float = CELL_TIMEOUT, progress: Progress = lambda cells: None
+    jobs: Sequence[Job],
+    workers: int = 1,
+    timeout: float = CELL_TIMEOUT,
+    progress: Progress = lambda cells: None,
+    arrived: Arrived = lambda number, records: None,
 ) -> list[tuple[CellRecord, ...]]:
     """A record for each cell of each job. `progress` is told how many cells are done in all.
 
+    `arrived` gets each job's number and records once, as soon as they are complete; what it raises ends the run.
     A job that takes the process that runs it down with it is tried once more, alone. What then still has no record
     gets a `fault`.
     """
     records: dict[int, tuple[CellRecord, ...]] = {}
+    told: set[int] = set()
     last_words = ""
+
+    def tell(number: int, found: tuple[CellRecord, ...]) -> None:
+        if number not in told and len(found) >= len(jobs[number].merged.cells):
+            told.add(number)
+            arrived(number, found)
+
     with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
 
         def go(numbers: Sequence[int], workers: int) -> None:
@@ -57,7 +70,14 @@ def run(
             done = sum(map(len, records.values()))
             chosen = {_name(number): jobs[number] for number in numbers}
             place = Path(tempfile.mkdtemp(dir=folder))
-            lines, last_words = _pytest(chosen, place, workers, timeout, lambda cells: progress(done + cells))
+
+            def look(lines: Mapping[str, list[str]]) -> None:
+                progress(done + sum(map(len, lines.values())))
+                for number in numbers:
+                    tell(number, _records(lines[_name(number)]))
+
+            lines, last_words = _pytest(chosen, place, workers, timeout, look)
+            look(lines)
             records.update({number: _records(lines[_name(number)]) for number in numbers})
 
         go(range(len(jobs)), min(workers, len(jobs)))
@@ -67,6 +87,7 @@ def run(
                 go([number], 1)
                 lost = CellRecord("fault", error=f"the process that ran it ended: {last_words}")
                 records[number] += (lost,) * (len(job.merged.cells) - len(records[number]))
+                tell(number, records[number])
     return [records[number] for number in range(len(jobs))]
 
 
@@ -83,9 +104,12 @@ def _records(lines: Sequence[str]) -> tuple[CellRecord, ...]:
 
 
 def _pytest(
-    jobs: Mapping[str, Job], folder: Path, workers: int, timeout: float, progress: Progress
+    jobs: Mapping[str, Job], folder: Path, workers: int, timeout: float, look: Callable[[Mapping[str, list[str]]], None]
 ) -> tuple[dict[str, list[str]], str]:
-    """The recorder's lines of each job, by name, and the last line that pytest itself printed."""
+    """The recorder's lines of each job, by name, and the last line that pytest itself printed.
+
+    `look` is shown the lines so far, whenever there are new ones.
+    """
     records = folder / "records"
     records.mkdir(parents=True)
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # the clone's settings stay out
@@ -104,14 +128,14 @@ def _pytest(
             start_new_session=True,  # Ctrl-C comes to us, and we end it
         )
         try:
-            counter = _LineCounter(records)
+            follower = _Follower(records, jobs)
             while process.poll() is None:
-                progress(counter.count())
+                if follower.grew():
+                    look(follower.lines)
                 time.sleep(0.2)
         finally:
             _end(process)
     lines = _lines(records, jobs)
-    progress(sum(map(len, lines.values())))
     said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return lines, said[-1] if said else f"exit code {process.returncode}"
 
@@ -167,28 +191,30 @@ def _cell(number: int, cell: MergedCell, expected: Mapping[str, str] | None) -> 
     }
 
 
-class _LineCounter:
-    """How many lines the files in a folder have; only those that grew are read again."""
+class _Follower:
+    """The complete lines of each job's file so far; only files that grew are read again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: Iterable[str]) -> None:
+        self.lines: dict[str, list[str]] = {name: [] for name in names}
         self._folder = folder
-        self._known: dict[Path, tuple[int, int]] = {}
+        self._sizes = dict.fromkeys(self.lines, 0)
 
-    def count(self) -> int:
-        for path in self._folder.iterdir():
-            size = path.stat().st_size
-            if self._known.get(path, (0, 0))[0] != size:
-                self._known[path] = size, path.read_bytes().count(b"\n")
-        return sum(lines for _, lines in self._known.values())
+    def grew(self) -> bool:
+        """Whether there is anything new since the last time."""
+        sizes = {path.stem: path.stat().st_size for path in self._folder.iterdir() if path.stem in self.lines}
+        changed = [name for name, size in sizes.items() if size != self._sizes[name]]
+        self._sizes |= sizes
+        self.lines |= _lines(self._folder, changed)
+        return bool(changed)
 
 
-def _lines(records: Path, names: Mapping[str, Job]) -> dict[str, list[str]]:
+def _lines(records: Path, names: Iterable[str]) -> dict[str, list[str]]:
     """The lines that are complete: the last one may still be on its way."""
     found = {}
     for name in names:
         path = records / f"{name}.jsonl"
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        found[name] = text[: text.rfind("\n") + 1].splitlines()
+        content = path.read_bytes() if path.exists() else b""
+        found[name] = content[: content.rfind(b"\n") + 1].decode("utf-8").splitlines()
     return found
 
 

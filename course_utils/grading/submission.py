@@ -1,28 +1,19 @@
-"""A submission as it is handed in: found on the disk, read whatever its state, its student and unit told."""
+"""A submission as it is handed in: read whatever its state, its author and unit told, or why it cannot be graded."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
-import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from course_utils.grading.handed_in import File, Unreadable
 from course_utils.grading.names import check_calls
 from course_utils.grading.pristine import Pristine
-from course_utils.refusal import Refusal
-
-LARGEST = 50 * 2**20  # bytes; the exercises with all their outputs are a hundredth of it
-_SKIPPED = {".ipynb_checkpoints", "__MACOSX"}
-_COPY = re.compile(r"(?:[\s_-]*(?:\(\d+\)|copy\s?\d*))+$", re.IGNORECASE)
-_AROUND = " _-.,()[]"
-
-
-class Unreadable(Exception):  # noqa: N818 (a property of the submission, no error of the program)
-    """Why a submission cannot be graded, in words for its row of the gradebook."""
+from course_utils.grading.who import Author, Who
 
 
 @dataclass(frozen=True)
@@ -38,72 +29,50 @@ class LearnerCell:
 class Submission:
     """What one student handed in for one unit. With a `fault` it has no cells, and perhaps no unit."""
 
-    path: Path
-    student: str
+    file: File
+    author: Author
     unit: str = ""
     cells: tuple[LearnerCell, ...] = ()
     fault: str = ""
+    digest: str = ""
+    notes: tuple[str, ...] = ()
 
 
-def find_notebooks(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and the notebooks in the folders named, each once. Refuses what is not there."""
-    found: dict[Path, Path] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = [one for one in sorted(path.rglob("*.ipynb")) if _is_meant(one.relative_to(path))]
-            if not inside:
-                raise Refusal(f"{path} holds no notebooks: name the folder that the submissions are in.")
-        elif path.exists():
-            inside = [path]
-        else:
-            raise Refusal(f"there is no file or folder {path}: check its spelling.")
-        for one in inside:
-            found.setdefault(one.resolve(), one)
-    return list(found.values())
-
-
-def _is_meant(path: Path) -> bool:
-    return not _SKIPPED & set(path.parts) and not path.name.startswith("._") and not path.is_dir()
-
-
-def read(path: Path, course: Mapping[str, Pristine]) -> Submission:
+def read(file: File, course: Mapping[str, Pristine], who: Who) -> Submission:
     """The submission in a file; one that cannot be graded says why in its `fault`."""
-    named = _unit_in(path.stem, course)
-    student = student_of(path, course)
+    named = _unit_in(file.name.stem, course)
+    # a bare name may be that of the unit, and then its folder says whose it is
+    bare = len(file.name.parts) == 1
+    author = who.author(PurePosixPath(file.source.absolute().as_posix()) if bare else file.name)
     try:
-        notebook = _notebook(path)
+        content = file.content()
+        notebook = _notebook(content)
         cells = tuple(_code_cells(notebook))
         unit = _unit_of(notebook, cells, named, course)
     except Unreadable as reason:
-        return Submission(path, student, named, fault=str(reason))
-    except OSError as error:
-        return Submission(path, student, named, fault=f"cannot be read: {error.strerror or error}")
-    return Submission(path, student, unit, cells)
+        return Submission(file, author, named, fault=str(reason))
+    notes = (*author.notes, *_odd(cells, unit, named, course))
+    return Submission(file, author, unit, cells, digest=hashlib.sha256(content).hexdigest(), notes=notes)
 
 
-# who ------------------------------------------------------------------------------------------------------------
-
-
-def student_of(path: Path, units: Iterable[str]) -> str:
-    """Whose file it is: its name without the unit's, else the name of its folder."""
-    stem = unicodedata.normalize("NFC", path.stem)  # macOS writes ü as two characters
-    for unit in units:
-        stem = re.sub(re.escape(unit), " ", stem, flags=re.IGNORECASE)
-    student = _COPY.sub("", stem).strip(_AROUND)
-    if not student or student.isdigit():
-        student = unicodedata.normalize("NFC", path.absolute().parent.name)
-    return re.sub(r"[\s\x00-\x1f\x7f]+", " ", student.encode("utf-8", "replace").decode()).strip()
+def _odd(cells: Sequence[LearnerCell], unit: str, named: str, course: Mapping[str, Pristine]) -> Iterable[str]:
+    """What an instructor should know of a notebook that does not look as it was handed out."""
+    if named and named != unit:
+        yield f"called {named}, but it is {unit}"
+    asked = dict.fromkeys(call.exercise for cell in cells for call in check_calls(cell.source))
+    known = {name for pristine in course.values() for name in pristine.exercises}
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        yield f"checks what this release does not ask, perhaps another release: {', '.join(unknown)}"
 
 
 # what -----------------------------------------------------------------------------------------------------------
 
 
-def _notebook(path: Path) -> dict:
+def _notebook(content: bytes) -> dict:
     """The file as a notebook of format 4; Unreadable if it is none."""
-    if path.stat().st_size > LARGEST:
-        raise Unreadable(f"larger than {LARGEST // 2**20} MB")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Unreadable("no notebook: the file is not text in UTF-8") from None
     if not text.strip():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from course_utils.checks.catalogue import find
@@ -19,17 +19,28 @@ Status = Literal[
     "right", "wrong", "not attempted", "crashed", "timeout", "missing", "not run", "unreadable", "grader error"
 ]
 _MOST_NOTE = 160
+_MOST_EVIDENCE = 100_000  # characters; a right answer's has a few thousand
 
 
 @dataclass(frozen=True)
 class Graded:
-    """The outcome of one exercise in one submission. `points` is None where nobody can say: never a silent zero."""
+    """The outcome of one exercise in one submission. `points` is None where nobody can say: never a silent zero.
+
+    `evidence` is what the answer was seen to do. `overridden` says why a person gave other points than the grader.
+    """
 
     exercise: str
     status: Status
-    points: int | None
+    points: float | None
     label: str = ""
     note: str = ""
+    evidence: str = field(default="", compare=False, repr=False)
+    overridden: str = ""
+
+    @property
+    def most(self) -> int:
+        """The points that the exercise has to give."""
+        return find(self.exercise).points
 
 
 def grade_exercises(merged: Merged, records: tuple[CellRecord, ...], seed: int) -> list[Graded]:
@@ -39,7 +50,8 @@ def grade_exercises(merged: Merged, records: tuple[CellRecord, ...], seed: int) 
     for cell, record in run:
         if cell.role == "evidence":
             answers = [other for its, other in run if its.role == "answer" and its.exercise == cell.exercise]
-            graded.append(_grade(find(cell.exercise), record, answers, cell.exercise in merged.missing, seed))
+            one = _grade(find(cell.exercise), record, answers, cell.exercise in merged.missing, seed)
+            graded.append(replace(one, evidence=_evidence_lines(record.stdout)))
     return graded
 
 
@@ -102,6 +114,11 @@ def read_evidence(text: str, truth: Evidence) -> Evidence | None:
     if [one.label for one in found] != [one.label for one in truth]:
         return None
     return tuple(replace(one, given=other.given, parts=other.parts) for one, other in zip(found, truth, strict=True))
+
+
+def _evidence_lines(text: str) -> str:
+    """Those lines of what a cell printed that have the form of evidence."""
+    return "\n".join(line for line in text.splitlines() if line.startswith('{"saw": '))[:_MOST_EVIDENCE]
 
 
 def _line(text: str) -> Observation | None:

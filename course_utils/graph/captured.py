@@ -10,9 +10,7 @@ from .values import Snapshot, same
 Capture = Accumulated | Returned
 
 
-def with_captures(
-    events: list[Event], captures: list[Capture], waiting: dict[Place, Snapshot | None]
-) -> list[Event]:
+def with_captures(events: list[Event], captures: list[Capture], waiting: dict[Place, Snapshot | None]) -> list[Event]:
     """The events with each capture in its place.
 
     A gradient is set aside when it is complete: just before its node starts, or, if that node never

@@ -159,8 +159,7 @@ class Graph:
             raise KeyError(f"`{name}` is not in this graph: {reason}.")
         known = ", ".join(self.places) or "no names at all"
         raise KeyError(
-            f"No tensor called `{name}` in this graph; it has {known}. "
-            f"Name it when you trace: `trace(y, {name}=...)`."
+            f"No tensor called `{name}` in this graph; it has {known}. Name it when you trace: `trace(y, {name}=...)`."
         )
 
     def node(self, key: str | int) -> Node:

@@ -71,6 +71,7 @@ class _Known:
 
     value: object
     dtype: str | None = None
+    shape: tuple[int, ...] = ()
 
 
 _ONE = _Known(1)
@@ -83,9 +84,9 @@ def _operands(node: Node, message: GradientMessage, incoming: Snapshot) -> Known
         if saved.state == "changed":
             return None
         if saved.state != "empty":
-            known[saved.name] = _Known(saved.value, saved.dtype)
+            known[saved.name] = _Known(saved.value, saved.dtype, saved.shape or ())
             known["count"] = _Known(_count(saved))
-    known["incoming"] = _Known(incoming.value, incoming.dtype)
+    known["incoming"] = _Known(incoming.value, incoming.dtype, incoming.shape)
     if message.shape is not None:
         known["input_sizes"] = _Known(message.shape)
     return known
@@ -114,7 +115,7 @@ def _tensor(known: _Known) -> object:
         return known.value
     if known.value is None or isinstance(known.value, (Statistics, Unreadable)):
         return None
-    return torch.tensor(known.value, dtype=getattr(torch, known.dtype))
+    return torch.tensor(known.value, dtype=getattr(torch, known.dtype)).reshape(known.shape)  # also of no elements
 
 
 def _agrees(computed: Tensor, sent: Snapshot) -> bool:
@@ -125,7 +126,7 @@ def _agrees(computed: Tensor, sent: Snapshot) -> bool:
         computed = computed.double().sum_to_size(sent.shape)
     except RuntimeError:
         return False
-    there = torch.tensor(sent.value, dtype=torch.float64)
+    there = torch.tensor(sent.value, dtype=torch.float64).reshape(sent.shape)
     near = 1e-2 if sent.dtype in ("float16", "bfloat16") else 1e-4
     return torch.allclose(computed, there, rtol=near, atol=near * 1e-3, equal_nan=True)
 

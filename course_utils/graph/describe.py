@@ -10,17 +10,19 @@ from course_utils.drawing import language
 from course_utils.drawing.lettering import shorten
 
 from .cards import Card, Chip, Rooms, Row
-from .data import Edge, Graph, Node, Place, SavedTensor
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
+from .data import Graph, Node, Place, SavedTensor
+from .events import Accumulated, Entered, Freed, Returned, Sent
 from .fold import Box, Link, View
 from .formulas import argument
 from .growth import Growth
 from .recording import Recording
 from .replay import State
+from .spotlight import fills_grad, is_new, message_text, node_of, texts_of
 from .values import Snapshot
 from .wording import NOT_YET, gradient_text, result_text, saved_text, value_text
 
 _STATES = {"kept": "ctx", "packed": "packed", "not read": "saved", "changed": "changed!"}
+_FREEABLE = ("saved", "packed", "not read")
 _MOST_CONSTANTS = 3
 _LINE = 150  # pixels of saved tensors side by side
 
@@ -63,7 +65,7 @@ class Describer:
         for seed in self.recording.seeds:
             rooms.reserve(seed.place, gradient_text(seed.gradient))
         for event in self.recording.events:
-            for slot, text in _texts(event):
+            for slot, text in texts_of(event):
                 rooms.reserve(slot, text)
         for node in self.graph.nodes:
             for saved in node.saved:
@@ -97,7 +99,7 @@ class Describer:
             return Chip(NOT_YET, language.NOT_COMPUTED, edge)
         message = state.messages[edge]
         look = language.NOT_COMPUTED if message.gradient is None else language.GRADIENT
-        return Chip(_message_text(message), look, edge, new)
+        return Chip(message_text(message), look, edge, new)
 
     def constants(self, node: Node) -> list[tuple[int, str]]:
         """The inputs that need no gradient: their positions, and what is known of them."""
@@ -128,7 +130,13 @@ class Describer:
         name = node.name.rpartition("::")[2]
         mark, new = self._mark(node, state)
         return Card(
-            language.OPERATION, node.label, "" if name == node.operation else name, notes, tuple(rows), mark, new
+            language.OPERATION,
+            shorten(node.label, 36),
+            "" if name == node.operation else name,
+            notes,
+            tuple(rows),
+            mark,
+            new,
         )
 
     def _result_row(self, place: Place, state: State | None) -> Row:
@@ -136,7 +144,7 @@ class Describer:
         value = Chip(shorten(result_text(result), 28), language.VALUE)
         if state is None:
             return Row((value,))
-        new = _is_new(state.event, place)
+        new = is_new(state.event, place)
         if place in state.waiting:
             return Row((value, _gradient(state.waiting[place], place, new)))
         if place.node in state.incoming:
@@ -152,7 +160,7 @@ class Describer:
         groups: dict[str, list[Chip]] = {}
         for saved in node.saved:
             if saved.state != "empty":
-                freed = saved.state == "freed" or (gone and saved.state == "saved")
+                freed = saved.state == "freed" or (gone and saved.state in _FREEABLE)
                 word = "freed" if freed else _STATES.get(saved.state, "saved")
                 groups.setdefault(word, []).append(self._saved_chip(node, saved, freed, new and freed))
         return [
@@ -177,12 +185,12 @@ class Describer:
         if state is None or not self._is_returned(place):
             rows.append(self._grad_row(place, state))
         mark, entered = self._mark(node, state)
-        return Card(language.LEAF, node.label, "", (), tuple(rows), mark, entered or rows[-1].chips[0].new)
+        return Card(language.LEAF, shorten(node.label, 36), "", (), tuple(rows), mark, entered or rows[-1].chips[0].new)
 
     def _grad_row(self, place: Place, state: State | None) -> Row:
         """The tensor's `.grad`."""
         grad = self.graph.result(place).grad if state is None else state.grads.get(place)
-        new = place in self._changed or (state is not None and _fills_grad(state.event, place))
+        new = place in self._changed or (state is not None and fills_grad(state.event, place))
         look = language.NOT_COMPUTED if grad is None else language.GRADIENT
         text = NOT_YET if grad is None else gradient_text(grad)
         return Row((Chip(text, look, ("grad", place), new),), ".grad")
@@ -234,67 +242,9 @@ class Describer:
         return mark, isinstance(state.event, Entered) and state.event.node == node.number
 
 
-def _texts(event: Event) -> list[tuple[object, str]]:
-    """The texts that an event puts on the picture, and where."""
-    match event:
-        case Entered(node=node, incoming=incoming):
-            return [(Place(node, index), gradient_text(one)) for index, one in enumerate(incoming)]
-        case Sent(message=message, waiting=waiting):
-            edge: Edge = message.edge
-            return [(edge, _message_text(message)), (edge.place, gradient_text(waiting))]
-        case Accumulated(place=place, after=after):
-            return [(("grad", place), gradient_text(after))]
-        case ChangedByHook(node=node, index=index, after=after):
-            slot = Place(node, index)
-            return [(slot, gradient_text(after)), (("grad", slot), gradient_text(after))]
-        case Returned(place=place, gradient=gradient):
-            return [(place, gradient_text(gradient))]
-    return []
-
-
-def _message_text(message: object) -> str:
-    if message.gradient is None and not message.needed:
-        return "not asked for"
-    return gradient_text(message.gradient)
-
-
 def _gradient(gradient: Snapshot | None, place: Place, new: bool) -> Chip:
     look = language.NOT_COMPUTED if gradient is None else language.GRADIENT
     return Chip(gradient_text(gradient), look, place, new)
-
-
-def _is_new(event: Event | None, place: Place) -> bool:
-    match event:
-        case Entered(node=node):
-            return node == place.node
-        case Sent(message=message):
-            return message.edge.place == place
-        case Returned(place=returned):
-            return returned == place
-        case ChangedByHook(node=node, index=index, side="incoming"):
-            return Place(node, index) == place
-    return False
-
-
-def _fills_grad(event: Event | None, place: Place) -> bool:
-    match event:
-        case Accumulated(place=filled):
-            return filled == place
-        case ChangedByHook(node=node, side=".grad"):
-            return node == place.node
-    return False
-
-
-def node_of(event: Event | None) -> int | None:
-    """The number of the node at which an event happens."""
-    match event:
-        case Entered(node=node) | Freed(node=node) | ChangedByHook(node=node):
-            return node
-        case Sent(message=message):
-            return message.source
-        case Accumulated(place=place) | Returned(place=place):
-            return place.node
-    return None
 
 
 def _in_lines(chips: list[Chip], rooms: Rooms) -> Iterator[tuple[bool, tuple[Chip, ...]]]:

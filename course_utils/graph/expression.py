@@ -71,7 +71,8 @@ class Expression:
     def compute(self, operands: Mapping[str, Operand]) -> Tensor:
         """What the formula gives for these operands."""
         functions = {name: function for name, (function, _) in _FUNCTIONS.items()}
-        return torch.as_tensor(eval(self._code, {"__builtins__": {}, **functions}, dict(operands)))
+        with torch.no_grad():
+            return torch.as_tensor(eval(self._code, functions, dict(operands)))
 
     def told(self, tell: Tell, ones: frozenset[str] = frozenset()) -> str:
         """The formula as people write it; `tell` gives each operand's text.

@@ -144,11 +144,7 @@ def _run(backward: _Backward, found: Survey, keep: int) -> Recorder:
 
 def _captures(recorder: Recorder, backward: _Backward, places: list[Place | None]) -> list[Capture]:
     """What the engine set aside: results to return, and gradients of tensors that are no leaves."""
-    chosen = {
-        place: tensor
-        for place, tensor in zip(places, backward.chosen, strict=True)
-        if place is not None
-    }
+    chosen = {place: tensor for place, tensor in zip(places, backward.chosen, strict=True) if place is not None}
     filled = recorder.retained if backward.returns else {**recorder.retained, **chosen}
     captures: list[Capture] = [
         Accumulated(place, recorder.arrived(place), before, after)
@@ -168,9 +164,7 @@ def _unseen(recorder: Recorder, filled: Mapping[Place, Tensor]) -> set[Place]:
     return {place for place, tensor in filled.items() if not tensor.is_leaf} - landed
 
 
-def _recording(
-    recorder: Recorder, second: SecondOrder | None = None, error: str | None = None
-) -> Recording:
+def _recording(recorder: Recorder, second: SecondOrder | None = None, error: str | None = None) -> Recording:
     graph, seeds, events = recorder.graph, tuple(recorder.seeds), tuple(recorder.events)
     return Recording(graph, seeds, events, second, error)
 

@@ -31,9 +31,7 @@ class Span:
 class Recorder:
     """Writes events while the engine runs; `attach` it before the pass and `detach` it after."""
 
-    def __init__(
-        self, survey: Survey, *, create_graph: bool, frees: bool, wanted: set[Place], keep: int
-    ) -> None:
+    def __init__(self, survey: Survey, *, create_graph: bool, frees: bool, wanted: set[Place], keep: int) -> None:
         self.survey = survey
         self.graph = survey.graph
         self.create_graph = create_graph
@@ -57,9 +55,7 @@ class Recorder:
         self._grad_before: dict[int, Snapshot | None] = {}
         self._landed: dict[int, Snapshot | None] = {}
         self.retained = {
-            place: tensor
-            for place, tensor in survey.tensors.items()
-            if tensor.retains_grad and not tensor.is_leaf
+            place: tensor for place, tensor in survey.tensors.items() if tensor.retains_grad and not tensor.is_leaf
         }
         self._probes = Probes()
 

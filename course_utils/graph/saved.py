@@ -51,9 +51,7 @@ def read_settings(node: LiveNode) -> tuple[tuple[str, Setting], ...]:
     """The plain arguments that `node` remembers: an exponent, a dimension, sizes."""
     if is_custom(node):
         return tuple(
-            (f"ctx.{name}", plain_setting(value))
-            for name, value in vars(node).items()
-            if not isinstance(value, Tensor)
+            (f"ctx.{name}", plain_setting(value)) for name, value in vars(node).items() if not isinstance(value, Tensor)
         )
     names = _names(type(node))[1]
     return tuple((name, plain_setting(getattr(node, _SAVED + name))) for name in names)
@@ -68,9 +66,7 @@ def _names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(tensors), tuple(name for name in everything if name not in tensors)
 
 
-def _read(
-    name: str, raw: RawSavedTensor, read: Callable[[], Tensor | None], identify: Identify
-) -> SavedTensor:
+def _read(name: str, raw: RawSavedTensor, read: Callable[[], Tensor | None], identify: Identify) -> SavedTensor:
     if not CAN_SEE_HOOKS:
         return SavedTensor(name, "not read")
     if raw.unpack_hook is not None:
@@ -82,12 +78,9 @@ def _read(
     return _describe(name, tensor, identify)
 
 
-def _read_list(
-    name: str, raws: tuple, read: Callable[[], tuple], identify: Identify
-) -> list[SavedTensor]:
+def _read_list(name: str, raws: tuple, read: Callable[[], tuple], identify: Identify) -> list[SavedTensor]:
     return [
-        _read(f"{name}[{index}]", raw, lambda index=index: read()[index], identify)
-        for index, raw in enumerate(raws)
+        _read(f"{name}[{index}]", raw, lambda index=index: read()[index], identify) for index, raw in enumerate(raws)
     ]
 
 
@@ -96,10 +89,7 @@ def _saved_by_custom(node: LiveNode, identify: Identify) -> list[SavedTensor]:
         raws = node._raw_saved_tensors
     except RuntimeError:
         return [SavedTensor("saved_tensors", "freed")]
-    return [
-        _read(f"saved_tensors[{index}]", raw, partial(_unpack, raw), identify)
-        for index, raw in enumerate(raws)
-    ]
+    return [_read(f"saved_tensors[{index}]", raw, partial(_unpack, raw), identify) for index, raw in enumerate(raws)]
 
 
 def _unpack(raw: RawSavedTensor) -> Tensor | None:
@@ -115,9 +105,7 @@ def _kept_on_ctx(node: LiveNode, identify: Identify) -> list[SavedTensor]:
     ]
 
 
-def _describe(
-    name: str, tensor: Tensor | None, identify: Identify, state: str = "saved"
-) -> SavedTensor:
+def _describe(name: str, tensor: Tensor | None, identify: Identify, state: str = "saved") -> SavedTensor:
     if tensor is None:
         return SavedTensor(name, "empty")
     result, variable = identify(tensor)

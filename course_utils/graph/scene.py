@@ -9,13 +9,14 @@ from course_utils.drawing import language
 
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
-from .describe import Describer, node_of
+from .describe import Describer
 from .events import Seed, Sent
 from .fold import Box, View
 from .growth import Growth
 from .layout import Block, Direction, Layout, Point, Run, Wire, layout
 from .recording import Recording
 from .replay import State
+from .spotlight import node_of
 from .wording import gradient_text
 
 MARGIN = 20

@@ -57,9 +57,7 @@ def _parent(sequence: int, spans: list[Span], starts: list[int]) -> int | None:
     return None
 
 
-def _sums(
-    walk: Walk, orphans: list[int], contributions: list[tuple[Place, LiveEdge]]
-) -> dict[int, Origin]:
+def _sums(walk: Walk, orphans: list[int], contributions: list[tuple[Place, LiveEdge]]) -> dict[int, Origin]:
     """The additions that join the messages to one place, found by what they add.
 
     Two places may add up the very same messages, so the order of birth decides which is whose.

@@ -31,9 +31,7 @@ def recording_text(recording: Recording) -> str:
     head = f"Backward pass from {' and '.join(starts)}: {_count(len(recording), 'event')}"
     numbered = list(enumerate(recording.events, 1))
     width = len(str(len(numbered)))
-    lines = shortened(
-        numbered, lambda item: f"  {item[0]:{width}}  {event_text(graph, item[1])}", "events"
-    )
+    lines = shortened(numbered, lambda item: f"  {item[0]:{width}}  {event_text(graph, item[1])}", "events")
     ended = [f"  ended by an error: {recording.error}"] if recording.error else []
     return "\n".join([head, *lines, *ended])
 
@@ -64,9 +62,7 @@ def _changed(graph: Graph, event: ChangedByHook) -> str:
         "outgoing": f"what {graph.nodes[event.node].label} sends for input {event.index}",
         ".grad": f"{graph.nodes[event.node].label}.grad",
     }[event.side]
-    return (
-        f"{event.hook} changes {where} from {_gradient(event.before)} to {_gradient(event.after)}"
-    )
+    return f"{event.hook} changes {where} from {_gradient(event.before)} to {_gradient(event.after)}"
 
 
 def _accumulated(graph: Graph, event: Accumulated) -> str:

@@ -86,18 +86,12 @@ def survey(
 class _Surveyor:
     """Turns the live nodes of a walk into data, one at a time."""
 
-    def __init__(
-        self, walk: Walk, named: Mapping[str, object], caller: FrameType | None = None
-    ) -> None:
+    def __init__(self, walk: Walk, named: Mapping[str, object], caller: FrameType | None = None) -> None:
         self.walk = walk
         self.explicit = named
         self.names: Names = collect_names(walk, named, caller)
-        self.variables = {
-            number: node.variable for number, node in enumerate(walk.nodes) if node.name() == _LEAF
-        }
-        self.leaf_places = {
-            id(variable): Place(number, 0) for number, variable in self.variables.items()
-        }
+        self.variables = {number: node.variable for number, node in enumerate(walk.nodes) if node.name() == _LEAF}
+        self.leaf_places = {id(variable): Place(number, 0) for number, variable in self.variables.items()}
         self.tensors = self._live_tensors()
         self.values: dict[Place, PlainValue] = {}
 

@@ -8,7 +8,7 @@ from .data import Graph, Result, SavedTensor
 from .values import PlainValue, Snapshot, Statistics, Unreadable, show
 
 NOT_YET = "?"
-_ROOM = 16
+_ROOM = 18
 _LINE = 42
 
 
@@ -31,6 +31,8 @@ def value_text(value: PlainValue | None) -> str | None:
 def _rounded(value: PlainValue) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_rounded, value)) + "]"
+    if isinstance(value, complex):
+        return f"{short_number(value.real)}{value.imag:+.4g}j" if len(show(value)) > _ROOM - 4 else show(value)
     return short_number(value) if isinstance(value, float) else show(value)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import overload
 
 from course_utils.drawing.picture import Picture
 from course_utils.graph import Recording, Sent
@@ -14,7 +13,7 @@ from course_utils.graph.layout import Direction
 from course_utils.graph.scene import Scene
 from course_utils.graph.svg import svg
 from course_utils.graph.wording import gradient_text
-from course_utils.widgets.frames import Frame
+from course_utils.widgets.frames import Frame, FrameSequence
 
 
 def engine_frames(diary: Diary, *, most: int = MOST_BOXES, direction: Direction | None = None) -> list[Frame]:
@@ -33,7 +32,7 @@ def _frame(number: int, turn: Turn, scene: Scene) -> Frame:
     return Frame(number, Picture(svg(scene), turn.sentence, turn.sentence), turn.sentence)
 
 
-class Paired(Sequence[Frame]):
+class Paired(FrameSequence):
     """The frames of torch's pass, each with the engine's frame that belongs beside it.
 
     The engine's next turn is shown when torch's next operation has sent its last message; at the end
@@ -47,15 +46,8 @@ class Paired(Sequence[Frame]):
     def __len__(self) -> int:
         return len(self._frames)
 
-    @overload
-    def __getitem__(self, index: int) -> Frame: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Frame]: ...
-    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
-        if isinstance(index, slice):
-            return [self[step] for step in range(len(self))[index]]
-        frame = self._frames[index]
-        return replace(frame, beside=self._turns[self._turn_at[frame.step]])
+    def _at(self, step: int) -> Frame:
+        return replace(self._frames[step], beside=self._turns[self._turn_at[step]])
 
 
 def _turns_at(recording: Recording, last: int) -> list[int]:

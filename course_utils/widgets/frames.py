@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +34,22 @@ class Frame:
     beside: Frame | None = None
 
 
-class Frames(Sequence[Frame]):
+class FrameSequence(Sequence[Frame]):
+    """Frames by number, from either end or as a slice; a subclass makes one in `_at`, when it is asked for."""
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
+        chosen = range(len(self))[index]
+        return [self._at(step) for step in chosen] if isinstance(chosen, range) else self._at(chosen)
+
+    @abstractmethod
+    def _at(self, step: int) -> Frame: ...
+
+
+class Frames(FrameSequence):
     """`frames[i]` is the frame after i events; made when asked for, in one layout for all.
 
     With `second_order`, the graph that the pass itself builds grows out of the first.
@@ -58,14 +74,7 @@ class Frames(Sequence[Frame]):
     def __len__(self) -> int:
         return len(self._states)
 
-    @overload
-    def __getitem__(self, index: int) -> Frame: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Frame]: ...
-    def __getitem__(self, index: int | slice) -> Frame | list[Frame]:
-        if isinstance(index, slice):
-            return [self[step] for step in range(len(self))[index]]
-        step = range(len(self))[index]
+    def _at(self, step: int) -> Frame:
         if step not in self._made:
             self._made[step] = self._make(step)
             if len(self._made) > _KEPT:

@@ -26,6 +26,10 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from course_utils.browser import get_browser
 from course_utils.lab import SETTINGS, is_root, lab_arguments
 
+from .stored import StoredUnit
+
+pytest.register_assert_rewrite(f"{__package__}.every_unit")
+
 START_SECONDS = 60
 RUN_MILLISECONDS = 120_000
 COPIED = ("notebooks", "exercises", "solutions")
@@ -119,6 +123,17 @@ class LabPage:
         self.cell(name).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=RUN_MILLISECONDS)
+        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+
+    def run_check(self, name: str) -> None:
+        """Runs an answer's cell, and then the one that checks it."""
+        self.run(name)
+        self.run(f"{name}.check")
+
+    def run_above(self, name: str) -> None:
+        """Runs every cell above the named one: its names then mean what they mean when one comes there."""
+        self.cell(name).locator(".cm-content").click()
+        assert self.page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-above')")
         self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
 
     def restart_kernel(self) -> None:
@@ -222,6 +237,38 @@ def new_page_of(kind: type[LabPage], chromium: Browser, lab: Lab) -> Iterator[La
         yield kind(context.new_page(), lab)
     finally:
         context.close()
+
+
+@pytest.fixture(scope="module")
+def unit(request: pytest.FixtureRequest) -> StoredUnit:
+    """The unit that a test file is about: its `UNIT`."""
+    return request.module.UNIT
+
+
+@pytest.fixture(scope="module")
+def as_cloned(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+    """The lesson as a fresh clone shows it: nothing has run, and JupyterLab does not trust it."""
+    with new_lab_page() as page:
+        page.open(lab.fresh_copy(f"notebooks/{unit.name}.ipynb", "as_cloned"))
+        yield page
+
+
+@pytest.fixture(scope="module")
+def lesson(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+    """The lesson with all its cells run; each test takes its own part of it."""
+    with new_lab_page() as page:
+        page.open(lab.fresh_copy(f"notebooks/{unit.name}.ipynb", "lesson"))
+        page.run_all()
+        yield page
+
+
+@pytest.fixture(scope="module")
+def exercises(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+    """The unsolved exercises with all their cells run."""
+    with new_lab_page() as page:
+        page.open(lab.fresh_copy(f"exercises/{unit.name}.ipynb", "exercises"))
+        page.run_all()
+        yield page
 
 
 def arguments(lab: Lab) -> list[str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from course_utils.grading.handed_in import find_files
 from course_utils.grading.pristine import Pristine, read_course
+from course_utils.grading.submission import read
+from course_utils.grading.who import Who
 
 UNIT = "01_one_operation"
+sys.path.append(str(Path(__file__).parent))  # for in_process.py, which stands beside the tests
 
 
 class HandedIn:
@@ -78,3 +83,14 @@ def blank(root: Path) -> HandedIn:
 @pytest.fixture(scope="session")
 def course(root: Path) -> dict[str, Pristine]:
     return read_course(root)
+
+
+@pytest.fixture
+def read_path(course):
+    """Reads the one submission at a path."""
+
+    def read_one(path: Path):
+        (file,) = find_files([path])
+        return read(file, course, Who(course))
+
+    return read_one

@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 
+import in_process
 import psutil
 import pytest
 
 from course_utils.grading import command
 from course_utils.grading.command import grade
-from course_utils.grading.verdict import Graded
+from course_utils.grading.late import Policy
+from course_utils.grading.run import CellRecord
 from course_utils.refusal import Refusal
 
 SECONDS = 6  # for a cell
@@ -175,16 +177,22 @@ def test_what_could_not_run_gets_no_zero(graded):
     assert int(row["points"]) == 7  # the three exercises before
 
 
-def test_a_fault_of_the_grader_is_empty_points_and_exit_code_1(handed_in, tmp_path, monkeypatch):
+def test_a_fault_of_the_grader_is_empty_points_and_exit_code_1_and_tried_again(handed_in, tmp_path, monkeypatch):
     path = handed_in.write(tmp_path / "in" / "anna.ipynb")
-    monkeypatch.setattr(command, "_expected", lambda units, *rest: {unit: {} for unit in units})
-    monkeypatch.setattr(command, "run", lambda jobs, *rest: [("record",) * len(job.merged.cells) for job in jobs])
-    fault = Graded("square_times_cube", "grader error", None, note="no kernel")
-    monkeypatch.setattr(command, "grade_exercises", lambda *arguments: [fault])
+    monkeypatch.setattr(command, "expected_of", lambda units, *rest: {unit: {} for unit in units})
+
+    def lost(jobs, workers, timeout, progress, arrived):
+        arrived(0, (CellRecord("fault", error="no kernel"),) * len(jobs[0].merged.cells))
+
+    monkeypatch.setattr(command, "run", lost)
     assert grade([path], tmp_path / "out") == 1
     header, row = (tmp_path / "out" / "gradebook.csv").read_text("utf-8-sig").splitlines()
-    assert header == "student,file,unit,square_times_cube,points,total,note"
-    assert row.endswith("01_one_operation,,0,3,grader error (no kernel): square_times_cube")
+    assert header.startswith("student,file,unit,square_times_cube,")
+    assert ",01_one_operation,,,,,,,,,,0,22," in row
+    assert "grader error (no kernel): square_times_cube" in row
+    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "run", in_process.run)
+    assert grade([path], tmp_path / "out") == 0
 
 
 @pytest.mark.parametrize(
@@ -220,7 +228,7 @@ def test_ctrl_c_leaves_nothing_behind(handed_in, tmp_path):
     family = _wait_for_a_kernel(psutil.Process(process.pid))
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=30)
-    assert said.startswith("Stopped. Nothing was written")
+    assert said.startswith("Stopped; the notebooks that ran have been ended. What was graded is kept")
     assert process.returncode == 130
     assert not list(scratch.glob("course-grade-*"))
     assert not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
@@ -234,3 +242,25 @@ def _wait_for_a_kernel(process: psutil.Process) -> list[psutil.Process]:
             return family
         time.sleep(0.1)
     raise AssertionError("no kernel was started")
+
+
+def test_the_latest_of_several_counts_and_being_late_costs(blank, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "run", in_process.run)
+    due = 1_000_000_000
+    first = blank.copy().solve().write(tmp_path / "in" / "anna_01_one_operation.ipynb")
+    second = blank.copy().solve("sum_to_shape").write(tmp_path / "in" / "anna_01_one_operation (1).ipynb")
+    third = tmp_path / "in" / "anna_01_one_operation (2).ipynb"
+    third.write_text("broken", encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("name,email\nAnna Ode,anna@school.example\nBen,ben@school.example\n")
+    for path, when in ((first, due), (second, due + 86_401), (third, due + 90_000)):
+        os.utime(path, (when, when))
+    about = command.About(tmp_path / "roster.csv", late=Policy(due, 10))
+    grade([tmp_path / "in"], tmp_path / "out", about=about)
+    grade([tmp_path / "in"], tmp_path / "out")  # says nothing of the class, and changes nothing
+    with (tmp_path / "out" / "gradebook.csv").open(encoding="utf-8-sig", newline="") as file:
+        anna, ben = csv.DictReader(file)
+    assert (anna["student"], anna["sum_to_shape"], anna["points"]) == ("Anna Ode", "0", "14.4")
+    assert anna["note"].startswith(f"late by 2 days: -3.6 points; the latest of 3; not counted: in/{third.name} (un")
+    assert (ben["student"], ben["points"], ben["total"]) == ("Ben", "0", "22")
+    assert ben["note"].startswith("missing (nothing was handed in): square_times_cube, ")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from course_utils.grading.merge import harmless, merge, solved
-from course_utils.grading.submission import LearnerCell, read
+from course_utils.grading.submission import LearnerCell
 
 UNIT = "01_one_operation"
 SEED = 7
 
 
 @pytest.fixture
-def merged(course, tmp_path):
+def merged(course, tmp_path, read_path):
     def from_notebook(handed_in):
-        submission = read(handed_in.write(tmp_path / "anna_01_one_operation.ipynb"), course)
+        submission = read_path(handed_in.write(tmp_path / "anna_01_one_operation.ipynb"))
         return merge(course[UNIT], submission.cells, SEED)
 
     return from_notebook
@@ -146,6 +146,25 @@ def test_an_answer_that_is_nowhere_is_missing(handed_in, merged):
 def test_an_answer_with_a_syntax_error_is_not_missing(handed_in, merged):
     handed_in.solve().answer(mean_backward="def mean_backward(incoming, x:\n  return").strip()
     assert merged(handed_in).missing == set()
+
+
+def test_a_cell_split_in_two_is_one_answer_again(handed_in, merged):
+    handed_in.solve().answer(mean_backward="def share(g, n):\n    return g / n")
+    own = "def mean_backward(incoming, x):\n    return share(incoming, x.numel()).expand(x.shape)"
+    result = merged(handed_in.insert(own, after="mean_backward"))
+    assert own in sources(result, "answer")
+    assert position(result, "def share(g, n):\n    return g / n") < position(result, own)
+    assert (result.missing, result.notes) == (set(), ())
+
+
+def test_cells_merged_into_one_answer_both_exercises(handed_in, merged):
+    handed_in.solve()
+    both = handed_in.right["mean_backward"] + "\n\n" + handed_in.right["bias_backward"]
+    handed_in.answer(mean_backward=both).cells.remove(handed_in.cell("bias_backward"))
+    result = merged(handed_in)
+    assert sources(result, "answer").count(both) == 1
+    assert result.missing == set()
+    assert result.notes == ("mean_backward and bias_backward: answered in one cell",)
 
 
 def test_magics_stay_what_they_are(handed_in, merged):

@@ -8,8 +8,9 @@ import io
 import pytest
 from rich.console import Console
 
-from course_utils.grading.report import Row, defused, gradebook, show_summary, write_gradebook
+from course_utils.grading.report import Row, defused, gradebook, show_summary
 from course_utils.grading.verdict import Graded
+from course_utils.grading.write import write_gradebook
 
 UNIT = "01_one_operation"
 RIGHT = Graded("square_times_cube", "right", 3)

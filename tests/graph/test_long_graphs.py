@@ -48,9 +48,7 @@ def test_chain_longer_than_any_recursion_limit():
 
 
 def test_long_traced_graph_is_freed_without_overflowing_the_stack():
-    done = subprocess.run(
-        [sys.executable, "-c", FREE_A_TRACED_CHAIN], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", FREE_A_TRACED_CHAIN], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "freed"), done.stderr
 
 

@@ -30,9 +30,7 @@ def expressions(draw) -> tuple[list[Tensor], list[Tensor], Tensor]:
     """Leaves, all results in the order they were made, and the last one summed up."""
     seed = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
     shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4))
-    leaves = [
-        torch.randn(shape, generator=seed, dtype=torch.float64).requires_grad_() for shape in shapes
-    ]
+    leaves = [torch.randn(shape, generator=seed, dtype=torch.float64).requires_grad_() for shape in shapes]
     results = list(leaves)
     for operation, first, second in draw(st.lists(step, min_size=1, max_size=12)):
         arguments = [results[first % len(results)]]
@@ -109,9 +107,7 @@ def test_the_story_holds_together(expression):
     assert len(recording.of_kind(Accumulated)) == len(recording.graph.leaves)
     assert recording.of_kind(ChangedByHook) == ()
     saving = [n for n in recording.graph if any(s.state != "empty" for s in n.saved)]
-    assert [e.node for e in recording.of_kind(Freed)] == [
-        n for n in entered if n in numbers(saving)
-    ]
+    assert [e.node for e in recording.of_kind(Freed)] == [n for n in entered if n in numbers(saving)]
     end = replay(recording)[-1]
     assert set(end.status) == {"done"}
     assert not end.waiting

@@ -62,9 +62,7 @@ def test_nodes_free_what_they_saved_as_soon_as_they_have_run():
         z.backward()
 
 
-@pytest.mark.skipif(
-    not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code"
-)
+@pytest.mark.skipif(not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code")
 @pytest.mark.parametrize("retain_graph", [False, True])
 def test_freed_is_what_the_graph_afterwards_says(retain_graph):
     x = scalar(3.0)

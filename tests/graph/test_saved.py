@@ -7,9 +7,7 @@ from torch.utils.checkpoint import checkpoint
 from course_utils.graph import Place, trace
 from course_utils.graph.saved import CAN_SEE_HOOKS
 
-pytestmark = pytest.mark.skipif(
-    not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code"
-)
+pytestmark = pytest.mark.skipif(not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code")
 
 
 @pytest.fixture

@@ -28,16 +28,16 @@ def test_double_backward_of_the_running_example(x, y):
     assert [second.graph.nodes[n].operation for n in second.sums] == ["Add"]
     assert second.origins[second.sums[0]].place == first.graph.place("x")
     births = {
-        node.number: [second.graph.nodes[n].operation for n in second.offspring(node.number)]
-        for node in first.graph
+        node.number: [second.graph.nodes[n].operation for n in second.offspring(node.number)] for node in first.graph
     }
     pow_, outer, inner = 0, 1, 3
     assert births[pow_] == ["Mul", "Mul", "Pow"]
     assert births[outer] == ["Mul"]
     assert births[inner] == ["Mul", "Mul"]
-    assert {second.origins[n].node for n in second.shared} == {
-        first.graph.node(name).number for name in "xy"
-    } | {outer, inner}
+    assert {second.origins[n].node for n in second.shared} == {first.graph.node(name).number for name in "xy"} | {
+        outer,
+        inner,
+    }
 
 
 def test_recording_the_gradient_gives_the_second_derivative(x, y):
@@ -98,9 +98,7 @@ def test_second_order_nodes_run_inside_the_span_of_their_parent(x):
 
 def test_two_places_that_add_up_the_same_messages_have_a_sum_each(x):
     one, other = x * 2, x * 3
-    first = record(
-        ((one + other) + (one + other)) ** 2, create_graph=True, with_respect_to=x, a=one, b=other
-    )
+    first = record(((one + other) + (one + other)) ** 2, create_graph=True, with_respect_to=x, a=one, b=other)
     graph = first.second_order.graph
     for name in "ab":
         (product,) = first.second_order.offspring(first.graph.node(name).number)

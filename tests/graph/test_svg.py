@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from course_utils.drawing import language
 from course_utils.drawing.lettering import text_width
 from course_utils.graph import draw, record, replay, trace
 from course_utils.graph.cards import LABEL, NAME, PADDING, TITLE
 from course_utils.graph.fold import fold
+from course_utils.graph.narrate import narrate
 from course_utils.graph.scene import Scene
 from course_utils.graph.svg import svg
 
@@ -108,8 +110,29 @@ def chosen():
     return record(x * y + y, with_respect_to=[x], x=x, y=y)
 
 
+def complex_numbers():
+    x = leaf(2.0)
+    return record((torch.complex(x, x) * 2).abs(), x=x)
+
+
+def no_elements():
+    x = torch.zeros(0, 3, requires_grad=True)
+    return record((x * 2).sum(), x=x)
+
+
+def checkpointed():
+    x = leaf([1.0, 2.0])
+    return record(checkpoint(lambda t: (t * t).sin(), x, use_reentrant=False).sum(), x=x)
+
+
+def strange_name():
+    x = leaf(1.0)
+    return record((x * 3).exp(), **{'<b>&"' + "long " * 20: x})
+
+
 EXAMPLES = [
-    square, shared, perceptron, broadcast, unused_output, long_chain, two_roots, second_order, custom, retained, chosen
+    square, shared, perceptron, broadcast, unused_output, long_chain, two_roots, second_order, custom, retained, chosen,
+    complex_numbers, no_elements, checkpointed, strange_name,
 ]  # fmt: skip
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 
@@ -204,6 +227,12 @@ def test_a_gradient_that_is_returned_leaves_grad_alone():
 def test_the_largest_tensors_are_told_by_shape_and_norm():
     shown = words(draw(perceptron()).svg)
     assert any(text.startswith("5×4, norm ") for text in shown)
+
+
+@every_example
+def test_each_step_has_its_sentence(example):
+    recording = example()
+    assert all(narrate(recording, state).endswith(".") for state in replay(recording))
 
 
 @every_example
