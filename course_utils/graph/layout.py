@@ -11,7 +11,7 @@ Point = tuple[float, float]
 
 _POINTS_PER_INCH = 72
 _NODE_GAP = 18
-_RANK_GAP = {"right": 26, "down": 15}
+_RANK_GAP = {"right": 26, "down": 22}
 _LABEL_MARGIN = 14  # across the line, for the line of the value
 
 

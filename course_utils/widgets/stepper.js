@@ -77,10 +77,13 @@ function render({ model, el }) {
       tabindex: 0,
       role: "group",
       "aria-label": "Backward pass, step by step. The left and right arrow keys move.",
-      "data-lm-suppress-shortcuts": "true", // else JupyterLab takes the arrow keys
     },
     bar, sentence, note, picture,
   );
+  // else JupyterLab takes the arrow keys; Notebook 7 looks first at what has the focus, then outwards
+  for (const control of [root, ...bar.querySelectorAll("button, input")]) {
+    control.setAttribute("data-lm-suppress-shortcuts", "true");
+  }
   el.append(root);
 
   const frames = new Map();

@@ -1,4 +1,7 @@
-"""A real JupyterLab with a real Chromium in front of it, started as `course lab` starts it."""
+"""A real JupyterLab with a real Chromium in front of it, started as `course lab` starts it.
+
+The same server shows notebooks in Notebook 7 too.
+"""
 
 from __future__ import annotations
 
@@ -79,13 +82,15 @@ class Lab:
 class LabPage:
     """One browser page on a JupyterLab, with what a learner does there as methods."""
 
+    route = "lab/tree"
+
     def __init__(self, page: Page, lab: Lab) -> None:
         self.page = page
         self.lab = lab
 
     def open(self, path: str) -> None:
-        """Shows one notebook in JupyterLab, and waits until its kernel is ready."""
-        self.page.goto(f"{self.lab.url}/lab/tree/{path}?reset&token={self.lab.token}")
+        """Shows one notebook, and waits until its kernel is ready."""
+        self.page.goto(f"{self.lab.url}/{self.route}/{path}?reset&token={self.lab.token}")
         expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60_000)
         self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
         self.page.evaluate(NAME_CELLS)
@@ -95,7 +100,7 @@ class LabPage:
         return self.page.locator(f'.jp-Notebook .jp-Cell[data-name="{name}"]')
 
     def run_all(self) -> None:
-        """Runs every cell from JupyterLab's menu, and waits until the kernel has done them all."""
+        """Runs every cell from the menu, and waits until the kernel has done them all."""
         self.page.locator(".jp-CodeCell .jp-InputPrompt").evaluate_all(FORGET_COUNTS)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
@@ -159,6 +164,12 @@ class LabPage:
         return path
 
 
+class Notebook7Page(LabPage):
+    """The same in Notebook 7, which is built of JupyterLab's parts: menus and selectors are the same."""
+
+    route = "notebooks"
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("course")
@@ -200,17 +211,32 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def new_lab_page(chromium: Browser, lab: Lab) -> Callable[[], AbstractContextManager[LabPage]]:
-    @contextmanager
-    def new() -> Iterator[LabPage]:
-        context = chromium.new_context(viewport={"width": 1280, "height": 900})
-        try:
-            yield LabPage(context.new_page(), lab)
-        finally:
-            context.close()
+NewPage = Callable[[], AbstractContextManager[LabPage]]
 
-    return new
+
+@pytest.fixture(scope="session")
+def new_lab_page(chromium: Browser, lab: Lab) -> NewPage:
+    return lambda: new_page_of(LabPage, chromium, lab)
+
+
+@pytest.fixture(scope="session")
+def new_notebook_7_page(chromium: Browser, lab: Lab) -> NewPage:
+    return lambda: new_page_of(Notebook7Page, chromium, lab)
+
+
+@pytest.fixture(scope="module", params=["new_lab_page", "new_notebook_7_page"], ids=["lab", "notebook_7"])
+def new_page(request: pytest.FixtureRequest) -> NewPage:
+    """A test that asks for this one runs in JupyterLab and in Notebook 7."""
+    return request.getfixturevalue(request.param)
+
+
+@contextmanager
+def new_page_of(kind: type[LabPage], chromium: Browser, lab: Lab) -> Iterator[LabPage]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    try:
+        yield kind(context.new_page(), lab)
+    finally:
+        context.close()
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +279,7 @@ def arguments(lab: Lab) -> list[str]:
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port_retries=0",
         "--LabApp.expose_app_in_browser=True",  # as `jupyterapp`
+        "--JupyterNotebookApp.expose_app_in_browser=True",
     ]
 
 

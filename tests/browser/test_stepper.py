@@ -1,6 +1,8 @@
-"""The stepper in real JupyterLab: before its cell has run, by mouse, by keyboard, and after a restart."""
+"""The stepper in real JupyterLab and Notebook 7: before its cell runs, by mouse, by keyboard, after a restart."""
 
 from __future__ import annotations
+
+import re
 
 import nbformat
 import pytest
@@ -12,7 +14,6 @@ from course_utils.widgets.status import CUT_OFF
 
 SOURCE = """import torch
 from course_utils import record, step
-from course_utils.widgets.status import CUT_OFF
 
 x = torch.tensor(3.0, requires_grad=True)
 y = torch.tensor(2.0, requires_grad=True)
@@ -34,42 +35,74 @@ def stored_output():
     return shown.picture()._repr_mimebundle_()
 
 
+SECOND_ORDER = SOURCE.replace("record(z)", "record(z, create_graph=True, with_respect_to=[x, y])")
+ENGINE = """
+from course_utils.graph import Diary
+
+class Value:
+    def __init__(self, value, parents=(), op="", name=None):
+        self.value, self.parents, self.op, self.name, self.grad = value, parents, op, name, 0.0
+
+a, b = Value(3.0, name="x"), Value(2.0, name="y")
+c = Value(6.0, (a, b), "*", "p")
+d = Value(36.0, (c,), "**2", "z")
+d.grad = 1.0
+diary = Diary(d)
+c.grad = 12.0
+diary.note(d)
+a.grad, b.grad = 24.0, 36.0
+diary.note(c)
+step(record(z), beside=diary)
+"""
+
+
 @pytest.fixture(scope="module")
-def notebook(lab):
+def path(lab):
     """As in a fresh clone: with the stored picture, and not trusted by anybody."""
     output = new_output("execute_result", data=stored_output(), execution_count=1)
-    cell = new_code_cell(SOURCE, outputs=[output], execution_count=1)
+    cells = [
+        new_code_cell(SOURCE, outputs=[output], execution_count=1, metadata={"name": "stepper"}),
+        new_code_cell(SECOND_ORDER, metadata={"name": "second_order"}),
+        new_code_cell(SOURCE.rpartition("step(")[0] + ENGINE, metadata={"name": "beside"}),
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "stepper.ipynb")
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), lab.folder / "stepper.ipynb")
     return "stepper.ipynb"
 
 
-@pytest.fixture
-def lab_page(new_lab_page):
-    with new_lab_page() as page:
+@pytest.fixture(scope="module")
+def notebook(new_page, path):
+    """The open notebook; each test runs the cell it needs."""
+    with new_page() as page:
+        page.open(path)
         yield page
 
 
-@pytest.fixture
-def stepper(lab_page, notebook):
-    """The live stepper, at step 0."""
-    lab_page.open(notebook)
-    lab_page.run_all()
-    assert lab_page.errors() == []
-    found = lab_page.page.locator(".autograd-stepper")
+def run(notebook, name):
+    """The live stepper that this cell shows when it has just run, at step 0."""
+    notebook.run(name)
+    assert notebook.errors() == []
+    found = notebook.cell(name).locator(".autograd-stepper")
     expect(found).to_have_attribute("data-step", "0", timeout=20_000)
     return found
 
 
-def test_before_its_cell_runs_the_whole_pass_is_there_as_a_picture(lab_page, notebook):
-    lab_page.open(notebook)
-    image = lab_page.page.locator(".jp-OutputArea-output img")
-    expect(image).to_be_visible()
-    assert image.evaluate("image => image.complete && image.naturalWidth") > 300
-    alt = image.get_attribute("alt")
-    assert alt.startswith("Backward pass from z with 1: 11 events")
-    assert "Mul 1 sends 24 to x" in alt
-    expect(lab_page.page.get_by_text("Loading widget")).to_have_count(0)
+@pytest.fixture
+def stepper(notebook):
+    return run(notebook, "stepper")
+
+
+def test_before_its_cell_runs_the_whole_pass_is_there_as_a_picture(new_page, path):
+    with new_page() as notebook:
+        notebook.open(path)
+        assert notebook.page.evaluate("jupyterapp.shell.currentWidget.content.widgets[0].model.trusted") is False
+        image = notebook.cell("stepper").locator("img")
+        expect(image).to_be_visible()
+        assert image.evaluate("image => image.complete && image.naturalWidth") > 300
+        alt = image.get_attribute("alt")
+        assert alt.startswith("Backward pass from z with 1: 11 events")
+        assert "Mul 1 sends 24 to x" in alt
+        expect(notebook.page.get_by_text("Loading widget")).to_have_count(0)
 
 
 def test_the_buttons_move_and_the_sentence_follows(stepper):
@@ -96,8 +129,8 @@ def test_the_picture_stays_where_it_is(stepper):
         assert image.bounding_box() == before
 
 
-def test_the_arrow_keys_move_it_and_not_the_notebook(lab_page, stepper):
-    keyboard = lab_page.page.keyboard
+def test_the_arrow_keys_move_it_and_not_the_notebook(notebook, stepper):
+    keyboard = notebook.page.keyboard
     stepper.get_by_role("button", name="Next step").click()
     expect(stepper).to_have_attribute("data-step", "1")
     for key, number in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", LAST), ("Home", 0)]:
@@ -106,20 +139,23 @@ def test_the_arrow_keys_move_it_and_not_the_notebook(lab_page, stepper):
     stepper.focus()
     keyboard.press("ArrowRight")
     expect(stepper).to_have_attribute("data-step", "1")
+    for key in ("ArrowDown", "ArrowUp", "ArrowDown"):  # these two would go to another cell
+        keyboard.press(key)
+    expect(notebook.cell("stepper")).to_have_class(re.compile("jp-mod-active"))
     assert stepper.evaluate("root => root.contains(document.activeElement)")
 
 
-def test_play_goes_on_until_it_is_paused(lab_page, stepper):
+def test_play_goes_on_until_it_is_paused(notebook, stepper):
     stepper.get_by_role("button", name="Play").click()
     expect(stepper).to_have_attribute("data-step", "2", timeout=10_000)
     stepper.get_by_role("button", name="Pause").click()
     there = int(stepper.get_attribute("data-step"))
-    lab_page.page.wait_for_timeout(2500)
+    notebook.page.wait_for_timeout(2500)
     assert int(stepper.get_attribute("data-step")) == there
     expect(stepper.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_a_step_number_can_be_typed(lab_page, stepper):
+def test_a_step_number_can_be_typed(notebook, stepper):
     field = stepper.get_by_label("Step number")
     field.fill("9")
     field.press("Enter")
@@ -131,28 +167,17 @@ def test_a_step_number_can_be_typed(lab_page, stepper):
     expect(field).to_have_value(str(LAST))
 
 
-def test_after_a_restart_it_says_that_its_kernel_is_gone(lab_page, stepper):
-    lab_page.restart_kernel()
+def test_after_a_restart_it_says_that_its_kernel_is_gone(notebook, stepper):
+    notebook.restart_kernel()
     expect(stepper.get_by_role("alert")).to_have_text(CUT_OFF)
     expect(stepper.get_by_role("button", name="Next step")).to_be_disabled()
-    lab_page.run_all()
+    notebook.run_all()
     stepper.get_by_role("button", name="Next step").click()
     expect(stepper).to_have_attribute("data-step", "1")
 
 
-@pytest.fixture
-def second_order(lab_page, lab):
-    """A stepper with a switch, at step 0."""
-    cell = new_code_cell(SOURCE.replace("record(z)", "record(z, create_graph=True, with_respect_to=[x, y])"))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "second_order.ipynb")
-    lab_page.open("second_order.ipynb")
-    lab_page.run_all()
-    assert lab_page.errors() == []
-    return lab_page.page.locator(".autograd-stepper")
-
-
-def test_the_switch_shows_the_second_order_graph_at_the_same_step(second_order):
+def test_the_switch_shows_the_second_order_graph_at_the_same_step(notebook, stepper):
+    second_order = run(notebook, "second_order")
     second_order.get_by_role("button", name="Next step").click()
     second_order.get_by_role("button", name="Next step").click()
     expect(second_order).to_have_attribute("data-step", "2")
@@ -166,35 +191,9 @@ def test_the_switch_shows_the_second_order_graph_at_the_same_step(second_order):
     expect(second_order.locator("img")).to_have_attribute("src", first)
 
 
-ENGINE = """
-from course_utils.graph import Diary
-
-class Value:
-    def __init__(self, value, parents=(), op="", name=None):
-        self.value, self.parents, self.op, self.name, self.grad = value, parents, op, name, 0.0
-
-a, b = Value(3.0, name="x"), Value(2.0, name="y")
-c = Value(6.0, (a, b), "*", "p")
-d = Value(36.0, (c,), "**2", "z")
-d.grad = 1.0
-diary = Diary(d)
-c.grad = 12.0
-diary.note(d)
-a.grad, b.grad = 24.0, 36.0
-diary.note(c)
-step(record(z), beside=diary)
-"""
-
-
-def test_an_engine_of_ones_own_is_stepped_beside_torch(lab_page, lab):
-    cell = new_code_cell(SOURCE.rpartition("step(")[0] + ENGINE)
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(new_notebook(cells=[cell], metadata={"kernelspec": kernel}), lab.folder / "beside.ipynb")
-    lab_page.open("beside.ipynb")
-    lab_page.run_all()
-    assert lab_page.errors() == []
-    stepper = lab_page.page.locator(".autograd-stepper")
-    expect(stepper.locator("figcaption")).to_have_text(["PyTorch", "your engine"])
-    stepper.get_by_role("button", name="Last step").click()
-    expect(stepper.get_by_role("status")).to_contain_text("Your Mul 1: x.grad goes from 0 to 24")
-    expect(stepper.locator("img")).to_have_count(2)
+def test_an_engine_of_ones_own_is_stepped_beside_torch(notebook, stepper):
+    beside = run(notebook, "beside")
+    expect(beside.locator("figcaption")).to_have_text(["PyTorch", "your engine"])
+    beside.get_by_role("button", name="Last step").click()
+    expect(beside.get_by_role("status")).to_contain_text("Your Mul 1: x.grad goes from 0 to 24")
+    expect(beside.locator("img")).to_have_count(2)

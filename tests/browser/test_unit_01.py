@@ -94,6 +94,14 @@ def explorer(lesson):
     return shown
 
 
+@pytest.fixture(scope="module")
+def in_notebook_7(new_notebook_7_page, lab):
+    """The lesson in Notebook 7, as a fresh clone shows it."""
+    with new_notebook_7_page() as page:
+        page.open(lab.fresh_copy(f"notebooks/{UNIT.name}.ipynb", "in_notebook_7"))
+        yield page
+
+
 def assert_true(said):
     """The numbers are those which autograd gives for the formula in the operation's title."""
     formula, _, change = said["title"].partition(", ")
@@ -105,12 +113,20 @@ def assert_true(said):
 
 
 def test_before_anything_runs_the_picture_says_what_the_text_says(as_cloned):
+    assert_picture_says_what_the_text_says(as_cloned)
+
+
+def assert_picture_says_what_the_text_says(page):
     stored = last_output(named(UNIT.lesson)["explorer"])
-    expect(as_cloned.cell("explorer").locator("img")).to_have_attribute("alt", stored)
+    expect(page.cell("explorer").locator("img")).to_have_attribute("alt", stored)
 
 
 @pytest.mark.parametrize(("label", "name"), [("x", "x"), ("y", "y"), ("incoming gradient", "incoming")])
 def test_a_slider_moved_by_keyboard_changes_the_picture(explorer, label, name):
+    assert_slider_moves_by_keyboard(explorer, label, name)
+
+
+def assert_slider_moves_by_keyboard(explorer, label, name):
     before = explorer.says()
     assert_true(before)
     drawn = explorer.drawn()
@@ -131,6 +147,19 @@ def test_a_slider_moved_by_keyboard_changes_the_picture(explorer, label, name):
     assert float(back[name]) > value
 
 
+def test_in_notebook_7_too_the_explorer_is_there_before_and_after_it_runs(in_notebook_7):
+    assert_picture_says_what_the_text_says(in_notebook_7)
+    picture = in_notebook_7.cell("explorer").locator("img")
+    assert picture.evaluate("image => image.complete && image.naturalWidth") > 100
+    in_notebook_7.run_all()
+    in_notebook_7.run("explorer")
+    explorer = Explorer(in_notebook_7.cell("explorer"))
+    expect(explorer.status).to_be_visible()
+    assert_slider_moves_by_keyboard(explorer, "x", "x")
+    expect(in_notebook_7.cell("explorer")).to_have_class(re.compile("jp-mod-active"))  # the keys moved no cell
+    assert in_notebook_7.errors() == []
+
+
 def test_the_operation_is_chosen_by_keyboard(explorer):
     titles = explorer.operation.locator("option").evaluate_all("options => options.map(option => option.value)")
     assert len(titles) > 1
@@ -138,7 +167,7 @@ def test_the_operation_is_chosen_by_keyboard(explorer):
     explorer.operation.focus()
     for before, title in pairwise(titles):
         expect(explorer.operation).to_have_value(before)
-        for key in ("Space", "ArrowDown", "Enter"):  # in a closed list, the arrow keys are JupyterLab's
+        for key in ("Space", "ArrowDown", "Enter"):  # on macOS a closed list does not take the arrow keys
             explorer.operation.page.keyboard.press(key)
         expect(explorer.status).to_contain_text(f"{title} at ")
         assert_true(explorer.says())
