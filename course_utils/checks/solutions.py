@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import torch
+
 from course_utils.checks.mutate import Mutant, mutants
 
 _FILE = "<answer>"
@@ -47,7 +49,18 @@ class Solution:
 
 
 def read_solutions(notebook: Path) -> list[Solution]:
-    """The answers in a solution notebook, in order. Its cells are run, its checks are not."""
+    """The answers in a solution notebook, in order. Its cells are run, its checks are not.
+
+    A default dtype that a cell sets ends with it: an answer must do without.
+    """
+    dtype = torch.get_default_dtype()
+    try:
+        return _read(notebook)
+    finally:
+        torch.set_default_dtype(dtype)
+
+
+def _read(notebook: Path) -> list[Solution]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = [("".join(cell["source"]), cell["metadata"]) for cell in cells if cell["cell_type"] == "code"]
     expressions = dict(_checked(source) for source, meta in code if "check" in meta.get("tags", ()))
