@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from course_utils.build.assemble import Target
 from course_utils.build.faults import Fault
 from course_utils.build.outputs import normalised, output_faults
-from course_utils.build.reuse import code_cells, may_raise
+from course_utils.build.reuse import code_cells, is_personal, may_raise
 
 CELL_TIMEOUT = 180
 _START_TIMEOUT = 120
@@ -200,6 +200,8 @@ def tidied(target: Target, notebook: NotebookNode, root: Path) -> list[Fault]:
         messages = output_faults(cell.outputs, may_raise(cell), root)
         faults += [_fault(target, index, message) for message in messages]
         stopped = any(o.output_type == "error" for o in cell.outputs) and not may_raise(cell)
+        if is_personal(cell):
+            cell.outputs = []
     return faults
 
 

@@ -42,7 +42,7 @@ def carried_over(target: Target, old: NotebookNode | None, root: Path) -> Notebo
     for count, (cell, before) in enumerate(zip(new_code, old_code, strict=True), start=1):
         cell.execution_count = count
         try:
-            cell.outputs = normalised(before.outputs, count)
+            cell.outputs = [] if is_personal(cell) else normalised(before.outputs, count)
         except (LookupError, AttributeError, TypeError):
             return "its outputs cannot be read"
         if output_faults(cell.outputs, may_raise(cell), root):
@@ -58,6 +58,11 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
 def may_raise(cell: NotebookNode) -> bool:
     """Whether the cell is tagged as one that raises on purpose."""
     return "raises-exception" in cell.metadata.get("tags", [])
+
+
+def is_personal(cell: NotebookNode) -> bool:
+    """Whether the cell shows what differs from reader to reader: it runs, and nothing of it is stored."""
+    return "personal" in cell.metadata.get("tags", [])
 
 
 def _what_runs(cell: NotebookNode) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ import nbformat
 from course_utils.build.faults import Fault
 from course_utils.build.outline import Unit
 
-KNOWN_TAGS = ("answer", "check", "raises-exception", "reveal")
+KNOWN_TAGS = ("answer", "check", "raises-exception", "reveal", "personal")
 # Jupytext's own notes about how the text was laid out; they say nothing about the cell.
 _LAYOUT = {"cell_marker", "lines_to_next_cell", "lines_to_end_of_cell_marker"}
 # `comment_magics` off: a comment that begins with a percent sign stays the comment it is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -23,6 +24,7 @@ UNIT = "02_computation_graph"
 # engine_backward -----------------------------------------------------------------------------------------------
 
 _DEEP = 2_000
+_CHAIN = "gradient of a"
 _SMALL = (
     ("L = a * b", {"a": (3,), "b": (3,)}),
     ("L = a + a", {"a": (3,)}),
@@ -40,7 +42,7 @@ def _probe_engine(answer: object, draw: Draw) -> Iterator[Observation]:
             wrong = seen
         yield seen
     # an exception from the long chain would hide what is wrong in a small graph, so that stands for it
-    yield wrong or _grad_of_chain(answer, *draw.scalars(2))
+    yield replace(wrong, label=_CHAIN) if wrong else _grad_of_chain(answer, *draw.scalars(2))
 
 
 def _programs(draw: Draw) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:
@@ -61,7 +63,7 @@ def _grad_of_chain(answer: object, incoming: Tensor, a: Tensor) -> Observation:
         return leaf.grad
 
     asked = of_chain if callable(answer) else answer
-    return call("gradient of a", asked, operations=_DEEP, incoming=incoming, a=a)
+    return call(_CHAIN, asked, operations=_DEEP, incoming=incoming, a=a)
 
 
 def _grads(answer: object, lines: tuple[str, ...], leaves: Mapping[str, Tensor], incoming: Tensor) -> Observation:

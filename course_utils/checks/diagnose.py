@@ -77,8 +77,12 @@ def _raises_or_right(mine: Evidence, truth: Evidence) -> bool:
 
 
 def _same_exceptions(mine: Evidence, theirs: Evidence) -> bool:
-    """Whether the exceptions are the same to their words. Those of too deep a recursion vary, and have one cause."""
-    return all(one.message == other.message or one.value == _TOO_DEEP for one, other in zip(mine, theirs, strict=True))
+    """Whether the exceptions are the same to their words, as far as these are known.
+
+    Evidence that came as text has none. Those of too deep a recursion vary, and have one cause.
+    """
+    pairs = zip(mine, theirs, strict=True)
+    return all(one.message in ("", other.message) or one.value == _TOO_DEEP for one, other in pairs)
 
 
 _TOO_DEEP = Raised("RecursionError")

@@ -234,5 +234,5 @@ r"""
 ## Where you stand
 """
 
-# %% name="progress"
+# %% name="progress" tags=["personal"]
 progress()

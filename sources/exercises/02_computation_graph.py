@@ -416,5 +416,5 @@ r"""
 ## Where you stand
 """
 
-# %% name="progress"
+# %% name="progress" tags=["personal"]
 progress()

@@ -123,3 +123,11 @@ def wait_for(condition):
             return
         time.sleep(0.1)
     pytest.fail("it did not happen within a minute")
+
+
+def test_of_a_personal_cell_nothing_is_stored_but_its_faults_are_found(course, run):
+    lesson(course, ' tags=["personal"]\nprint("solved: 3")', ' tags=["personal"]\n1 / 0')
+    cells, faults = run()
+    assert cells[0].outputs == []
+    assert "nbval-ignore-output" in cells[0].metadata.tags
+    assert ["raises ZeroDivisionError" in fault for fault in faults] == [True]

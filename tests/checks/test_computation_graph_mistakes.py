@@ -201,5 +201,5 @@ def test_a_wrong_gradient_of_a_small_program_comes_before_the_calls_for_the_long
 def test_code_that_does_what_the_given_code_did_is_told_so_with_a_thought(answer):
     result = check("head_gradient", answer)
     assert result.status == "not attempted"
-    assert "It still does what the given code did" in result.html()
+    assert "it still does what the given code did" in result.html()
     assert "<code>head</code> holds the factor 3 already" in result.html()

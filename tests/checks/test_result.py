@@ -154,7 +154,7 @@ def test_given_code_that_is_unchanged_shows_its_evidence_and_counts_as_not_attem
     assert (
         repr(result) == "○ mend_quotient: not attempted yet (it still does what the given code did), 2 points to earn"
     )
-    assert "It still does what the given code did" in result.html()
+    assert "it still does what the given code did" in result.html()
     assert "gradient of y" in result.html()
 
 
