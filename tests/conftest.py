@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from course_utils.testing import surroundings
 
 # notebooks in tests/ are material for tests; nbval is for the course's own
 collect_ignore_glob = ["*.ipynb"]
+
+# where the tests run in the background, Ctrl-C may be ignored, and each process they start would inherit that
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # for whoever calls pytest itself; `course test` and its workers have set these already
 if "COURSE_BROWSER" not in os.environ:
