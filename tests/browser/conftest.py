@@ -56,6 +56,17 @@ NO_CELL_WAITS = """() =>
         .filter(cell => cell.querySelector('.cm-content').innerText.trim())
         .every(cell => /\\[[\\d ]+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
 """
+# the cells from one place to before another, as by selecting them and running the selection
+RUN_CELLS = """([first, end]) => {
+    const notebook = jupyterapp.shell.currentWidget.content;
+    notebook.deselectAll();
+    notebook.activeCellIndex = first;
+    notebook.extendContiguousSelectionTo(end - 1);
+    return jupyterapp.commands.execute('notebook:run-cell');
+}"""
+PLACE_OF_CELL = """name => jupyterapp.shell.currentWidget.content.widgets
+    .findIndex(cell => cell.model.getMetadata('name') === name)"""
+END_KERNEL = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()"
 # a cell's name is in the notebook's metadata only, the page does not know it
 NAME_CELLS = """() => {
     for (const cell of jupyterapp.shell.currentWidget.content.widgets) {
@@ -74,7 +85,7 @@ class Lab:
 
     def fresh_copy(self, path: str, name: str) -> str:
         """A notebook of the course beside itself under another name: with a kernel and a state of its own."""
-        copy = Path(path).with_name(f"{name}.ipynb").as_posix()
+        copy = Path(path).with_stem(f"{Path(path).stem}_{name}").as_posix()
         shutil.copyfile(self.folder / path, self.folder / copy)
         return copy
 
@@ -87,6 +98,7 @@ class LabPage:
     def __init__(self, page: Page, lab: Lab) -> None:
         self.page = page
         self.lab = lab
+        self._walked = 0  # so many cells from the top have run in order, and none since
 
     def open(self, path: str) -> None:
         """Shows one notebook, and waits until its kernel is ready."""
@@ -101,6 +113,7 @@ class LabPage:
 
     def run_all(self) -> None:
         """Runs every cell from the menu, and waits until the kernel has done them all."""
+        self._walked = 0
         self.page.locator(".jp-CodeCell .jp-InputPrompt").evaluate_all(FORGET_COUNTS)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
@@ -111,6 +124,7 @@ class LabPage:
 
     def write(self, name: str, source: str) -> None:
         """Puts other code into the named cell, as by selecting all of it and pasting."""
+        self._walked = 0
         editor = self.cell(name).locator(".cm-content")
         editor.click()
         editor.press("ControlOrMeta+a")
@@ -118,6 +132,7 @@ class LabPage:
 
     def run(self, name: str) -> None:
         """Runs the named cell by keyboard, and waits until the kernel has done it."""
+        self._walked = self._walked + 1 if self._place(name) == self._walked else 0
         prompt = self.cell(name).locator(".jp-InputPrompt")
         prompt.evaluate_all(FORGET_COUNTS)
         self.cell(name).locator(".cm-content").click()
@@ -131,13 +146,23 @@ class LabPage:
         self.run(f"{name}.check")
 
     def run_above(self, name: str) -> None:
-        """Runs every cell above the named one: its names then mean what they mean when one comes there."""
-        self.cell(name).locator(".cm-content").click()
-        assert self.page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-above')")
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        """Runs every cell above the named one: its names then mean what they mean when one comes there.
+
+        Who has walked before, and run nothing else since, goes on from where that ended.
+        """
+        place = self._place(name)
+        first = self._walked if self._walked <= place else 0
+        if first < place:
+            assert self.page.evaluate(RUN_CELLS, [first, place])
+            self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        self._walked = place
+
+    def _place(self, name: str) -> int:
+        return self.page.evaluate(PLACE_OF_CELL, name)
 
     def restart_kernel(self) -> None:
         """Restarts the kernel, and waits until the new one is ready; what is on the page stays."""
+        self._walked = 0
         self.page.evaluate("() => { window.restart = jupyterapp.commands.execute('notebook:restart-kernel') }")
         self.page.get_by_role("button", name="Confirm Kernel Restart").click()
         self.page.evaluate("() => window.restart")
@@ -233,8 +258,10 @@ def new_page(request: pytest.FixtureRequest) -> NewPage:
 @contextmanager
 def new_page_of(kind: type[LabPage], chromium: Browser, lab: Lab) -> Iterator[LabPage]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
     try:
-        yield kind(context.new_page(), lab)
+        yield kind(page, lab)
+        page.evaluate(END_KERNEL)  # a unit's kernels would else stay in memory until all units are done
     finally:
         context.close()
 
