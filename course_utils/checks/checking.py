@@ -56,13 +56,13 @@ def judge(exercise: Exercise, mine: Evidence, seed: int) -> Result:
     return Result(exercise, "wrong", *difference, diagnosis)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)
 def true_evidence(exercise: Exercise, seed: int) -> Evidence:
     """The evidence of a right answer; the same exercise and seed give the same."""
     return gather(exercise, exercise.truth, seed)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)
 def _evidence_of_given(exercise: Exercise, seed: int) -> Evidence:
     return gather(exercise, exercise.given, seed)
 
