@@ -336,8 +336,10 @@ def test_the_bytes_do_not_depend_on_the_hash_seed():
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
             capture_output=True,
             check=True,
+            encoding="utf-8",
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("2", "3")  # `course test` itself has another one
     }
+    outputs.add("".join(f"{draw(example()).svg}\n" for example in EXAMPLES))
     assert len(outputs) == 1
-    assert outputs.pop().count(b"</svg>") == len(EXAMPLES)
+    assert outputs.pop().count("</svg>") == len(EXAMPLES)
