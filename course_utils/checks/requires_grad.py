@@ -1,57 +1,312 @@
-"""Unit 03, Requires grad: the exercises, and the mistakes they can name."""
+"""Unit 03, which graphs get built: the exercises on flags, leaves, bytes and modes, and the mistakes they can name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from course_utils.checks.draw import Draw
-from course_utils.checks.evidence import Observation, call
+from course_utils.checks.evidence import Observation, choice_of, numbers_of
 from course_utils.checks.exercise import Exercise, Misconception
-from course_utils.checks.oracle import vector_jacobian_product
+from course_utils.checks.plain import Array, Plain
+from course_utils.checks.recorded import bytes_of, recording, saved_while
 
 UNIT = "03_requires_grad"
 
 
-def _probe_square(answer: object, draw: Draw) -> Iterator[Observation]:
-    for shape in ((), (2, 3)):
-        yield call("gradient of x", answer, incoming=draw.tensor(*shape), x=draw.tensor(*shape))
+def _flags_seen(answer: object, parts: tuple[str, ...]) -> Observation:
+    """A prediction that consists of True and False; 1 and 0 count as these."""
+    seen = numbers_of("prediction", answer, parts=parts)
+    return replace(seen, value=_as_flags(seen.value))
 
 
-def _square(incoming: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return vector_jacobian_product(torch.square, incoming, x)[0]
+def _as_flags(value: Plain) -> Plain:
+    if isinstance(value, tuple):
+        return tuple(map(_as_flags, value))
+    if not isinstance(value, Array) or not set(value.numbers) <= {0.0, 1.0}:
+        return value
+    flags = tuple(Array((), "bool", (number,)) for number in value.numbers)
+    return flags if value.shape else flags[0]
 
 
-SQUARE = Exercise(
-    name="requires_grad_square",
+# predict_flags -------------------------------------------------------------------------------------------------
+
+
+def _probe_flags(answer: object, draw: Draw) -> Iterator[Observation]:
+    yield _flags_seen(answer, parts=tuple(f"{name}.requires_grad" for name in "pqrstu"))
+
+
+def _flags() -> tuple[bool, ...]:
+    with recording():
+        a = torch.tensor([1.0, 2.0])
+        b = torch.tensor([3.0, 4.0], requires_grad=True)
+        p = a * 2
+        q = p + b
+        with torch.no_grad():
+            r = q * b
+        s = r + 1
+        t = r + b
+        u = q.argmax()
+    return tuple(tensor.requires_grad for tensor in (p, q, r, s, t, u))
+
+
+PREDICT_FLAGS = Exercise(
+    name="predict_flags",
     unit=UNIT,
-    title="The backward of a square",
-    points=1,
-    probe=_probe_square,
-    truth=_square,
+    title="Predict six flags",
+    points=2,
+    probe=_probe_flags,
+    truth=_flags(),
+    tells_expected=False,
     misconceptions=(
         Misconception(
-            "incoming_ignored",
-            lambda incoming, x: 2 * x,
-            "This is the derivative of the square itself. What comes after it has a slope too: `incoming`. How do "
-            "two slopes that follow each other combine?",
+            "all_inputs_must_require",
+            (False, False, False, False, False, False),
+            "For q and for t you ask that every input requires a gradient. p does not, and b does. Is there a gradient "
+            "to be computed, then?",
         ),
         Misconception(
-            "factor_dropped",
-            lambda incoming, x: x * incoming,
-            "Your gradient is half of what it should be. Write the square as x * x: in how many places does x stand?",
+            "mode_is_inherited",
+            (False, True, False, False, False, False),
+            "You let `no_grad` go on to t, because r was made there. r is now an ordinary tensor without history. What "
+            "does the other input of t say?",
         ),
         Misconception(
-            "value_taken_for_derivative",
-            lambda incoming, x: x**2 * incoming,
-            "You multiply by the value of the square. A gradient asks how fast the value changes when x changes.",
+            "mode_only_pauses_backward",
+            (False, True, True, True, True, False),
+            "You take r to be recorded. The mode counts while an operation runs: what is done with r inside the block?",
+            also=((False, True, True, False, True, False),),
+        ),
+        Misconception(
+            "argmax_is_differentiable",
+            (False, True, False, False, True, True),
+            "argmax gives the place of the largest number. Which dtype does a place have, and can it move by a small "
+            "step?",
+        ),
+        Misconception(
+            "flag_goes_to_everything",
+            (True, True, False, False, True, False),
+            "p is made from a and 2. Whether something later uses b does not matter for p.",
+            also=((True, True, True, True, True, True), (True, True, True, True, True, False)),
         ),
     ),
     hints=(
-        "What is the derivative of x**2?",
-        "The caller wants the gradient of something that comes after the square. Where does `incoming` come in?",
+        "Go line by line. For each result: does one of its inputs require a gradient? Is the grad mode enabled there?",
+        "r is made inside the block. s and t are made outside again, from r as it is.",
+        "u holds a whole number.",
     ),
+    when_right="One input that requires a gradient is enough, and the mode at that moment decides.",
 )
 
-EXERCISES = (SQUARE,)
+
+# predict_leaves ------------------------------------------------------------------------------------------------
+
+
+def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
+    yield _flags_seen(answer, parts=tuple(f"{name}.is_leaf" for name in "acdefgh"))
+
+
+def _leaves() -> tuple[bool, ...]:
+    with recording():
+        a = torch.zeros(3, dtype=torch.float64)
+        b = torch.ones(3, dtype=torch.float64, requires_grad=True)
+        c = a + 1
+        d = b + 1
+        e = d.detach() * 5
+        f = torch.nn.Parameter(d)
+        g = b.to(torch.float32)
+        with torch.no_grad():
+            h = b * 2
+    return tuple(tensor.is_leaf for tensor in (a, c, d, e, f, g, h))
+
+
+PREDICT_LEAVES = Exercise(
+    name="predict_leaves",
+    unit=UNIT,
+    title="Predict what is a leaf",
+    points=2,
+    probe=_probe_leaves,
+    truth=_leaves(),
+    tells_expected=False,
+    misconceptions=(
+        Misconception(
+            "computed_is_no_leaf",
+            (True, False, False, False, True, False, False),
+            "For you, whatever was computed is no leaf. What counts is whether the operation was *recorded*.",
+            also=(
+                (True, False, False, False, False, False, False),
+                (True, False, False, True, True, False, False),
+                (True, False, False, True, True, False, True),
+                (True, True, False, False, True, False, True),
+            ),
+        ),
+        Misconception(
+            "leaf_means_requires_grad",
+            (False, False, False, False, True, False, False),
+            "You take only those for leaves that require a gradient. A tensor that requires none has no node behind "
+            "it, either.",
+        ),
+        Misconception(
+            "conversion_is_no_operation",
+            (True, True, False, True, True, True, True),
+            "A conversion to another dtype makes a new tensor, by an operation. And b requires a gradient.",
+        ),
+        Misconception(
+            "parameter_keeps_history",
+            (True, True, False, True, False, False, True),
+            "d has a history. Does the parameter that is made from it take this history over?",
+        ),
+        Misconception(
+            "no_grad_forgotten",
+            (True, True, False, True, True, False, False),
+            "For h you look at b alone. Look at where the operation runs.",
+        ),
+    ),
+    hints=(
+        "A tensor is a leaf if no recorded operation made it. Which of these lines are recorded?",
+        "Recorded are only the lines that use a tensor which requires a gradient, where the grad mode is enabled.",
+        "A parameter always begins anew.",
+    ),
+    when_right="All that is not recorded is a leaf, and so is every parameter.",
+)
+
+
+# predict_bytes -------------------------------------------------------------------------------------------------
+
+_CASES = ("only w", "only x", "both in no_grad")
+
+
+def _probe_bytes(answer: object, draw: Draw) -> Iterator[Observation]:
+    yield numbers_of("prediction", answer, parts=_CASES)
+
+
+def _kept(x_requires: bool, w_requires: bool, mode: Callable[[], object]) -> int:
+    def compute() -> Tensor:
+        with mode():
+            p = x * w
+            q = p + x
+            r = q.exp()
+            return r.sum()
+
+    with recording():
+        x = torch.ones(100, 10, dtype=torch.float32, requires_grad=x_requires)
+        w = torch.ones(10, dtype=torch.float32, requires_grad=w_requires)
+        _, saved = saved_while(compute)
+    return bytes_of(saved)
+
+
+PREDICT_BYTES = Exercise(
+    name="predict_bytes",
+    unit=UNIT,
+    title="Predict what a graph keeps",
+    points=3,
+    probe=_probe_bytes,
+    truth=(
+        _kept(False, True, torch.enable_grad),
+        _kept(True, False, torch.enable_grad),
+        _kept(True, True, torch.no_grad),
+    ),
+    tells_expected=False,
+    misconceptions=(
+        Misconception(
+            "keeps_the_value_itself",
+            (4040, 8000, 0),
+            "The first two are in each other's place. For the gradient of w, a product needs the value of which input?",
+        ),
+        Misconception(
+            "both_factors_are_kept",
+            (8040, 8040, 0),
+            "You let the product keep both of its inputs. One of them would serve for a gradient that nobody has asked "
+            "for.",
+            also=((8040, 8040, 8040),),
+        ),
+        Misconception(
+            "every_result_is_kept",
+            (16004, 12044, 0),
+            "You count the results of all operations. Which of them need a value for their backward at all? An "
+            "addition passes the gradient on as it came.",
+            also=((16044, 16044, 0), (12004, 12004, 0), (12000, 8040, 0), (12000, 8040, 8040), (12000, 12000, 0)),
+        ),
+        Misconception(
+            "exp_keeps_nothing",
+            (4000, 40, 0),
+            "This is what the product keeps. exp keeps something, too: its derivative is a value.",
+        ),
+        Misconception(
+            "the_mode_keeps_memory",
+            (8000, 4040, 8040),
+            "The first two are right. In the third case, count what a computation keeps of which nothing is recorded.",
+            also=((8000, 4040, 8000), (8000, 4040, 4040), (8000, 4040, 4000)),
+        ),
+    ),
+    hints=(
+        "Go through the four operations. An addition and a sum know how to pass a gradient on without any value.",
+        "exp saves its result, as large as x. For each input that requires a gradient, a product saves the *other* "
+        "input.",
+        "If only w requires a gradient: the product needs x. If only x does: it needs w.",
+    ),
+    when_right="Whether x or w requires a gradient decides what the product keeps. Frozen layers save memory.",
+)
+
+
+# choose_eval ---------------------------------------------------------------------------------------------------
+
+_Seen = tuple[bool, bool, bool]  # dropout is on, a graph is recorded, the parameters require a gradient
+_CLAIMS: dict[str, _Seen] = {
+    "a": (False, False, True),
+    "b": (False, True, True),
+    "c": (True, False, True),
+    "d": (False, False, False),
+}
+
+
+def _probe_eval(answer: object, draw: Draw) -> Iterator[Observation]:
+    yield choice_of("choice", answer)
+
+
+def _true_claim() -> str:
+    """The one claim that agrees with a network that is run."""
+    with recording():
+        network = torch.nn.Sequential(torch.nn.Linear(2, 50), torch.nn.Dropout(0.5))
+        network.eval()
+        first, second = (network(torch.ones(1, 2)) for _ in range(2))
+        flags = all(parameter.requires_grad for parameter in network.parameters())
+        seen = (not torch.equal(first, second), first.requires_grad, flags)
+    (letter,) = (letter for letter, claim in _CLAIMS.items() if claim == seen)
+    return letter
+
+
+CHOOSE_EVAL = Exercise(
+    name="choose_eval",
+    unit=UNIT,
+    title="What eval() does",
+    points=1,
+    probe=_probe_eval,
+    truth=_true_claim(),
+    tells_expected=False,
+    misconceptions=(
+        Misconception(
+            "eval_disables_grad",
+            "a",
+            "In the table of the lesson, look at the row of `eval()`. Does its result require a gradient?",
+        ),
+        Misconception(
+            "eval_is_no_grad",
+            "c",
+            "This is what `no_grad()` does. `eval()` speaks to the layers.",
+        ),
+        Misconception(
+            "eval_freezes",
+            "d",
+            "That would be freezing. In the table of the lesson, do the weights get a gradient after `eval()`?",
+        ),
+    ),
+    hints=("The lesson's table of five ways has a row for `eval()`.",),
+    when_right="So evaluation usually takes both: eval() for the layers, no_grad() or inference_mode() for the memory.",
+)
+
+
+EXERCISES = (PREDICT_FLAGS, PREDICT_LEAVES, PREDICT_BYTES, CHOOSE_EVAL)

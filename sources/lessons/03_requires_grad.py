@@ -160,8 +160,8 @@ growth.reveal(dict(zip(growth.choices, [abs(ratio - times) < 0.3 for times in (1
 # %% [markdown]
 r"""
 The graph keeps every `h`, though no variable holds it any more: `tanh` and `@` need it for their backward. Twice the layers, about twice the memory. That is the price of
-recording, and the reason why it is off until somebody asks for it. It is also the reason why training needs so much more memory than using a trained
-network.
+recording, and the reason why it is off until somebody asks for it. It is also one reason why training needs more memory than using
+a trained network.
 
 ## 2. Operate it
 
@@ -612,7 +612,7 @@ cut.reveal({name: seen[name][0] == "yes" for name in cut.choices})
 
 # %% [markdown]
 r"""
-Below `d.detach()`, nothing requires a gradient. Few of these lines say anything. There are three families:
+From `d.detach()` on, nothing requires a gradient, and few of these lines say so. There are three families:
 
 - **The numbers leave PyTorch**: `.item()`, `.tolist()`, `.numpy()`, and `torch.tensor([...])`, which reads its elements as plain numbers and begins a new leaf. To put tensors together, use `torch.stack` or `torch.cat`: these
   are operations, and are recorded.
@@ -621,11 +621,28 @@ Below `d.detach()`, nothing requires a gradient. Few of these lines say anything
 
 `d.detach()`, `.data` and the NumPy array still share the storage of `d`. Change one of them in place, and `d` changes.
 
-Now the puzzle. Look at the graphs of both losses.
+Now the puzzle. Program one's loss has a graph with several nodes behind it.
 """
 
-# %% name="puzzle_one" tags=["reveal"]
+# %% name="predict_puzzle"
+nodes = predict(
+    "And the loss of program two, with its added line?",
+    choices=["the same graph", "the same graph, without the angle", "a single node", "no graph: trace raises an error"],
+)
+nodes
+
+# %% name="reveal_puzzle" tags=["reveal"]
 angle = torch.tensor(0.3, requires_grad=True)
+counted = {}
+print("Nodes behind each loss:")
+for name, loss_of in (("one", loss_one), ("two", loss_two)):
+    loss = loss_of(angle)
+    counted[name] = len(trace(loss)) if loss.requires_grad else None
+    print(f"program {name}: {counted[name]}")
+one, two = counted["one"], counted["two"]
+nodes.reveal(dict(zip(nodes.choices, [two == one, two == one - 1, two == 1, two is None], strict=True)))
+
+# %% name="puzzle_one" tags=["reveal"]
 loss = loss_one(angle)
 trace(loss)
 
