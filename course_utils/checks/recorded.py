@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_utils.checks.by_hand import autograd
 
@@ -16,8 +16,12 @@ BROKEN = "backward raises an error"
 
 @contextlib.contextmanager
 def recording() -> Iterator[None]:
-    """Autograd as usual, and as usual again afterwards; what an answer warns of is no error, and shown nowhere."""
-    with autograd(), warnings.catch_warnings():
+    """Autograd as usual, whatever the caller's mode is.
+
+    Random numbers go on afterwards as if nothing had been drawn. What an answer warns of is no error, and shown
+    nowhere.
+    """
+    with autograd(), torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
@@ -43,6 +47,11 @@ def gradients(result: object, leaves: list[Tensor], incoming: Tensor) -> tuple[T
 def flag(tensor: object) -> bool | None:
     """`requires_grad` of a tensor; None for anything else."""
     return tensor.requires_grad if isinstance(tensor, Tensor) else None
+
+
+def flags_of(module: nn.Module) -> tuple[bool, ...]:
+    """`requires_grad` of each parameter."""
+    return tuple(parameter.requires_grad for parameter in module.parameters())
 
 
 def saved_while(run: Callable[[], object]) -> tuple[object, list[Tensor]]:

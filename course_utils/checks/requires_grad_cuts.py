@@ -260,6 +260,7 @@ MEND_PLOT = Exercise(
             _detached_itself,
             "The values are right, and `out` itself has lost its history: no gradient arrives behind it. Which methods "
             "change the tensor they belong to?",
+            also=(lambda out: _scaled(out.detach_()),),
         ),
         Misconception(
             "as_an_array",

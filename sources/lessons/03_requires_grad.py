@@ -702,13 +702,13 @@ r"""
 
 | What you see | What it means | Where |
 |---|---|---|
-| element 0 of tensors does not require grad and does not have a grad_fn | nothing was recorded behind this result: look for the cut | section 6 |
-| Only Tensors of floating point and complex dtype can require gradients | whole numbers or truth values | section 3 |
-| you can only change requires_grad flags of leaf variables | a result cannot be switched off: `detach()` it | section 3 |
-| can't optimize a non-leaf Tensor | a weight was computed after its flag was set | section 3 |
-| Can't call numpy() on Tensor that requires grad | say that you mean it: `.detach().numpy()` | section 6 |
-| Inference tensors cannot be saved for backward | made in `inference_mode`, used in training: `no_grad`, or `clone()` | section 4 |
-| nothing at all, and a loss that stands still | a silent cut, or a flag with another name | sections 3 and 6 |
+| element 0 of tensors does not require grad and does not have a grad_fn | nothing was recorded behind this result: look for the cut | [section 6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |
+| Only Tensors of floating point and complex dtype can require gradients | whole numbers or truth values | [section 3](#3.-Leaf-or-not) |
+| you can only change requires_grad flags of leaf variables | a result cannot be switched off: `detach()` it | [section 3](#3.-Leaf-or-not) |
+| can't optimize a non-leaf Tensor | a weight was computed after its flag was set | [section 3](#3.-Leaf-or-not) |
+| Can't call numpy() on Tensor that requires grad | say that you mean it: `.detach().numpy()` | [section 6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |
+| Inference tensors cannot be saved for backward | made in `inference_mode`, used in training: `no_grad`, or `clone()` | [section 4](#4.-Five-ways-to-switch-something-off) |
+| nothing at all, and a loss that stands still | a silent cut, or a flag with another name | [section 3](#3.-Leaf-or-not) and [6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |
 
 ## What you can do now
 
