@@ -43,7 +43,7 @@ def _probe_freeze(answer: object, draw: Draw) -> Iterator[Observation]:
         "flags of the head's",
         "gradient of head.weight",
         "gradient of x",
-        "network.training",
+        "modes of the network and its parts",
     )
     with recording():
         network = Network(draw)
@@ -56,7 +56,8 @@ def _probe_freeze(answer: object, draw: Draw) -> Iterator[Observation]:
             output = network(leaf)
             head, to_x = _both(output, network.head.weight, leaf, incoming)
             flags = [flags_of(part) for part in (network.body, network.head)]
-            return output, *flags, head, to_x, network.training
+            modes = tuple(module.training for module in network.modules())
+            return output, *flags, head, to_x, modes
 
     asked = and_run if callable(answer) else answer
     yield call("freeze(network), then network(x)", asked, parts=parts, by_hand=False, x=draw.tensor(2, 3))
@@ -163,9 +164,10 @@ FREEZE_BODY = Exercise(
         ),
         Misconception(
             "eval_is_no_freezing",
-            lambda network: network.body.eval() and network.eval() and None,
+            lambda network: network.body.eval() and None,
             "All parameters of the body still require a gradient, and the network is in another mode. `eval()` is "
             "about how layers behave.",
+            also=(lambda network: network.eval() and None,),
         ),
     ),
     hints=(

@@ -129,6 +129,7 @@ USE_NETWORK = Exercise(
             _evaluated(torch.enable_grad),
             "The layers behave as in use, and the network is recorded all the same. `eval()` does not switch recording "
             "off.",
+            also=(_evaluated(torch.enable_grad, lambda network, before: None),),
         ),
         Misconception(
             "no_grad_is_eval",

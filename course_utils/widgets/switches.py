@@ -122,8 +122,13 @@ class _Live:
         self._following = False
         flags, mode = switched.setting
         self._boxes = {name: _checkbox(name, flags[name], switched.can_require_grad(name)) for name in flags}
-        self._mode = widgets.ToggleButtons(
-            options=list(MODES), value=mode, description="grad mode", style={"button_width": "auto"}
+        self._mode = widgets.RadioButtons(
+            options=list(MODES),
+            value=mode,
+            description="grad mode",
+            orientation="horizontal",
+            style={"description_width": "initial"},
+            layout=widgets.Layout(width="auto"),
         )
         self._picture = widgets.HTML(layout=widgets.Layout(width="auto"))
         self._words = StatusLine()

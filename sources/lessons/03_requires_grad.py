@@ -67,11 +67,12 @@ Both compute the same loss. Neither complains. In program two nothing is learnt.
 Every tensor has a flag, `requires_grad`. A layer brings its own tensors along: `torch.nn.Linear` computes `x @ weight.T + bias`.
 """
 
-# %% name="predict_layer"
+# %% name="layer"
 layer = torch.nn.Linear(3, 2)
 x = torch.ones(5, 3)
 y = layer(x)
 
+# %% name="predict_layer"
 who = predict(
     "For which of the four tensors layer.weight, layer.bias, x and y is requires_grad True?",
     choices=["for none", "for weight and bias", "for weight, bias and y", "for all four"],
@@ -234,8 +235,8 @@ nine = {
 
 # %% name="predict_leaves"
 count_leaves = predict(
-    "How many of the nine are leaves? And how many of these leaves require a gradient?",
-    numbers=["leaves", "leaves that require a gradient"],
+    "How many of the nine are leaves? How many of these leaves require a gradient, and how many do not?",
+    numbers=["leaves", "require one", "require none"],
 )
 count_leaves
 
@@ -245,7 +246,8 @@ print(f"{'':42}{'leaf':8}requires a gradient")
 for name, tensor in nine.items():
     print(f"{name:42}{tensor.is_leaf!s:8}{tensor.requires_grad}")
 leaves = [tensor for tensor in nine.values() if tensor.is_leaf]
-count_leaves.reveal(len(leaves), sum(leaf.requires_grad for leaf in leaves))
+require = sum(leaf.requires_grad for leaf in leaves)
+count_leaves.reveal(len(leaves), require, len(leaves) - require)
 
 # %% [markdown]
 r"""
@@ -324,12 +326,16 @@ try:
 except AttributeError:
     seen = "an error"
 print("And (x * 2).sum().backward():", attempt(lambda: (x * 2).sum().backward()))
+layer = torch.nn.Linear(3, 2)
+layer.requires_grad = False
+print("After layer.requires_grad = False, layer.weight.requires_grad is", layer.weight.requires_grad)
 misspelt.reveal(seen)
 
 # %% [markdown]
 r"""
-Python lets you put a new attribute on a tensor, under any name. The same happens with `layer.requires_grad = False` for a whole layer, where the flag belongs to each of its parameters. The
-method is safer: `x.require_grad_()` would raise an error, and `layer.requires_grad_(False)` turns off the flag of every parameter in the layer.
+Python lets you put a new attribute on a tensor, under any name. The same happens with `layer.requires_grad = False`: the layer gets a new attribute, and the flags
+belong to its parameters. The method is safer: `x.require_grad_()` would raise an error, and `layer.requires_grad_(False)` turns off the flag of every parameter in the
+layer.
 
 ## 4. Five ways to switch something off
 
@@ -405,8 +411,8 @@ No two rows are alike.
 - **eval** has nothing to do with recording. It tells layers like dropout and batch normalization to behave as in use. A full graph is built, and costs memory. To use a trained network, one
   usually wants both: `network.eval()`, and `no_grad` or `inference_mode` around the call. And `network.train()` afterwards, if it is to be trained further.
 
-What is special about an inference tensor? It saves some bookkeeping, and in exchange autograd refuses to rely on it later. Take `z` made in `inference_mode`, `n` made in `no_grad`, and a weight `w` that requires
-a gradient. Both stand outside again.
+What is special about an inference tensor? It comes without some bookkeeping, and so autograd refuses to save it for a backward pass later. Take `z` made in
+`inference_mode`, `n` made in `no_grad`, and a weight `w` that requires a gradient. All are used when the blocks have ended.
 """
 
 # %% name="inference_tensors"
@@ -424,7 +430,7 @@ later = predict(
 later
 
 # %% name="reveal_inference" tags=["reveal"]
-print("outside again:")
+print("After the blocks:")
 for name, use in {
     "w * n": lambda: (w * n).requires_grad,
     "w * z": lambda: (w * z).requires_grad,
@@ -447,7 +453,8 @@ r"""
 The multiplication has to save `z`, for the gradient of `w`. The addition saves nothing. So it depends on the operation whether you meet the error. If a result may take part in training later, make it in
 `no_grad`. A `clone()` made outside the mode is an ordinary tensor.
 
-One more thing about modes. They count while the operations of the **forward** pass run. The backward pass uses what was recorded then.
+One more thing about modes. They count while the operations of the **forward** pass run. The backward pass uses what was recorded then. (A mode can also stand above a
+function, for all of its calls: `@torch.no_grad()`.)
 """
 
 # %% name="when_the_mode_counts"
@@ -487,7 +494,7 @@ def prepare(take):
     gradient = attempt(lambda: torch.autograd.grad(out.sum(), a)[0])
     if isinstance(gradient, torch.Tensor):
         gradient = [round(number, 4) for number in gradient.tolist()]
-    return out.tolist() != before, gradient
+    return out.tolist() != before, str(gradient)[:62]
 
 
 takes = {
@@ -505,7 +512,8 @@ shared.reveal(dict(zip(shared.choices, [not has_changed, has_changed, False], st
 # %% [markdown]
 r"""
 `detach()` gives another tensor **on the same storage**. So does `.data`. The difference shows at the backward of sigmoid, which uses the saved `out`: after `detach()` autograd notices that these numbers have been changed, and
-refuses. After `.data` it notices nothing, and the gradient is wrong without a word; the right one is in the last row. There is no good reason to use `.data` today. For a tensor of your own, write `out.detach().clone()`.
+refuses. After `.data` it notices nothing, and the gradient is wrong without a word; the right one is in the last row. So prefer `detach()` to `.data`. And for a tensor with numbers
+of its own, write `out.detach().clone()`.
 
 And **when** does a cut take effect? `b.detach_()`, with an underscore, detaches the tensor `b` itself.
 """
@@ -573,8 +581,8 @@ def look_at(make, d):
         made = attempt(make)
     torch.set_warn_always(False)
     if isinstance(made, str):
-        return "-", "-", made[:54] + "..."
-    says = "a warning" if given else ""
+        return "-", "-", f"{made[:54]}..."
+    says = f"warning: {str(given[0].message)[:45]}..." if given else ""
     if not isinstance(made, torch.Tensor):
         kind = type(made).__name__
         if kind != "ndarray":
@@ -706,6 +714,7 @@ r"""
 | Only Tensors of floating point and complex dtype can require gradients | whole numbers or truth values | [section 3](#3.-Leaf-or-not) |
 | you can only change requires_grad flags of leaf variables | a result cannot be switched off: `detach()` it | [section 3](#3.-Leaf-or-not) |
 | can't optimize a non-leaf Tensor | a weight was computed after its flag was set | [section 3](#3.-Leaf-or-not) |
+| Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior | a number is read out of a tensor, and the graph ends there | [section 6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |
 | Can't call numpy() on Tensor that requires grad | say that you mean it: `.detach().numpy()` | [section 6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |
 | Inference tensors cannot be saved for backward | made in `inference_mode`, used in training: `no_grad`, or `clone()` | [section 4](#4.-Five-ways-to-switch-something-off) |
 | nothing at all, and a loss that stands still | a silent cut, or a flag with another name | [section 3](#3.-Leaf-or-not) and [6](#6.-Where-the-graph-is-cut-and-nobody-asked-for-it) |

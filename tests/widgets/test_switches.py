@@ -121,7 +121,7 @@ def test_controls_turn_the_switches(switched):
     assert switched.setting == ({"x": False, "w": False, "b": True}, "enabled")
     assert picture.value != before
     assert "Not recorded: Mul 2" in status.value
-    (mode,) = controls(widget, "ToggleButtons")
+    (mode,) = controls(widget, "RadioButtons")
     mode.value = "no_grad"
     assert switched.setting[1] == "no_grad"
     assert "Nothing is recorded" in status.value
@@ -131,7 +131,7 @@ def test_controls_follow_what_is_set_in_code(switched):
     widget = switched.widget()
     switched.set(mode="inference_mode", x=True, b=False)
     assert [box.value for box in controls(widget, "Checkbox")] == [True, True, False]
-    assert controls(widget, "ToggleButtons")[0].value == "inference_mode"
+    assert controls(widget, "RadioButtons")[0].value == "inference_mode"
 
 
 def test_an_input_of_whole_numbers_has_a_switch_that_cannot_be_turned():
