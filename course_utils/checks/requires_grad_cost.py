@@ -145,7 +145,10 @@ CHOOSE_EVAL = Exercise(
             "That would be freezing. In the table of the lesson, do the weights get a gradient after `eval()`?",
         ),
     ),
-    hints=("The lesson's table of five ways has a row for `eval()`.",),
+    hints=(
+        "Two questions: how do the layers behave, and is anything recorded? `eval()` answers one of them.",
+        "The lesson's table of five ways has a row for `eval()`.",
+    ),
     when_right="So evaluation usually takes both: eval() for the layers, no_grad() or inference_mode() for the memory.",
 )
 

@@ -4,9 +4,9 @@ r"""
 
 **Who decides whether any of this is recorded?**
 
-Unit 02 showed the graph that PyTorch records, and how gradients go back through it. It was there because we wrote `requires_grad=True`. This
-lesson is about that decision: what is recorded, what is not, and where the recording stops although nobody wanted it to. Most
-gradients that are missing in real programs are missing for one of the reasons below.
+Unit 02 showed the graph that PyTorch records, and how gradients go back through it. It was there because we wrote `requires_grad=True`. This lesson
+is about that decision: what is recorded, what is not, and where the recording stops although nobody wanted it to. Most gradients that are missing
+in real programs are missing for one of the reasons below.
 
 You need unit 02: node, leaf, message, and how `trace` draws a graph. Allow about an hour; after section 3 is a good place for a pause. Where the
 lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
@@ -14,8 +14,8 @@ lesson asks for a prediction, make one before you go on. The output that answers
 ## A puzzle
 
 A point on the unit circle has the coordinates $\cos$ and $\sin$ of its angle. The two programs below turn it towards a target, by four steps of
-gradient descent. The first version of program two stopped with an error message about `requires_grad`. So its author added the line marked
-below, and the error went away.
+gradient descent. The first version of program two stopped with an error message about `requires_grad`. So its author added the line marked below,
+and the error went away.
 """
 
 # %% name="setup"
@@ -94,15 +94,15 @@ who.reveal(dict(zip(who.choices, [on == group for group in groups], strict=True)
 
 # %% [markdown]
 r"""
-`torch.ones`, `torch.tensor` and the others make tensors with the flag off. Data needs no gradient: nobody wants to change it. The layer
-has turned the flag on for its weight and bias, because these are to be trained. (A tensor in a `torch.nn.Parameter` has the flag on by default.)
-And nobody has set the flag of `y`. That is the rule of this unit, and its first half:
+`torch.ones`, `torch.tensor` and the others make tensors with the flag off. Data needs no gradient: nobody wants to change it. The layer has turned
+the flag on for its weight and bias, because these are to be trained. (A tensor in a `torch.nn.Parameter` has the flag on by default.) And nobody
+has set the flag of `y`. That is the rule of this unit, and its first half:
 
 > **A result requires a gradient, and the operation is recorded, as soon as one of its inputs requires one.**
 
-Why is recording not simply always on? Because a recorded operation keeps what its backward will need. Let us measure that. While a graph is
-built, `saved_tensors_hooks` calls a function of ours for each tensor that is saved. The numbers of a tensor lie in its **storage**, a piece of memory. Two tensors can have one
-storage in common, so each storage is counted once.
+Why is recording not simply always on? Because a recorded operation keeps what its backward will need. Let us measure that. While a graph is built,
+`saved_tensors_hooks` calls a function of ours for each tensor that is saved. The numbers of a tensor lie in its **storage**, a piece of memory. Two
+tensors can have one storage in common, so each storage is counted once.
 """
 
 
@@ -135,8 +135,8 @@ def layers(count):
 
 # %% [markdown]
 r"""
-One `h` has 100·50 numbers of 4 bytes each: 20,000 bytes. In each round `h` gets a new tensor, and the name of the old one is gone. If `weight` requires no
-gradient, the old tensor is freed at once, because nobody holds it any more.
+One `h` has 100·50 numbers of 4 bytes each: 20,000 bytes. In each round `h` gets a new tensor, and the name of the old one is gone. If `weight`
+requires no gradient, the old tensor is freed at once, because nobody holds it any more.
 """
 
 # %% name="predict_bytes"
@@ -160,22 +160,25 @@ growth.reveal(dict(zip(growth.choices, [abs(ratio - times) < 0.3 for times in (1
 
 # %% [markdown]
 r"""
-The graph keeps every `h`, though no variable holds it any more: `tanh` and `@` need it for their backward. Twice the layers, about twice the memory. That is the price of
-recording, and the reason why it is off until somebody asks for it. It is also one reason why training needs more memory than using
-a trained network.
+The graph keeps every `h`, though no variable holds it any more: `tanh` and `@` need it for their backward. Twice the layers, about twice the
+memory. That is the price of recording, and the reason why it is off until somebody asks for it. It is also one reason why training needs more
+memory than using a trained network.
 
 ## 2. Operate it
 
-The second half of the rule is the **grad mode**. It is not a property of a tensor. It is a switch for whole pieces of a program, and it stands at *enabled* unless you
-write something else:
+The second half of the rule is the **grad mode**. It is not a property of a tensor. It is a switch for whole pieces of a program, and it stands at
+*enabled* unless you write something else:
 
 - `with torch.no_grad():` nothing inside is recorded, whatever the inputs require;
 - `with torch.inference_mode():` the same, and more, which section 4 takes up.
 
 > **An operation is recorded if one of its inputs requires a gradient, and grad mode is enabled while it runs.**
 
-Below is $\mathit{loss} = (w\,x + b)^2$. With each click, PyTorch runs the three operations anew, and you see what it really recorded. Solid boxes and lines are recorded. Dashed grey ones
-are not: there the values are computed, and no gradient can come back. Say what you expect before each step:
+(There is one exception: operations whose results are whole numbers or truth values. Sections 3 and 6 come to it.)
+
+Below is $\mathit{loss} = (w\,x + b)^2$. With each click, PyTorch runs the three operations anew, and you see what it really recorded. Solid boxes
+and lines are recorded. Dashed grey ones are not: there the values are computed, and no gradient can come back. Say what you expect before each
+step:
 
 1. As it stands: what has the multiplication saved? Then turn on `x.requires_grad` as well. What is saved now, and why?
 2. Turn off everything but `b`. Which operations are still recorded?
@@ -211,9 +214,9 @@ r"""
 
 ## 3. Leaf or not
 
-Unit 02 called a node a leaf if no operation made it. PyTorch's `tensor.is_leaf` says it more exactly: **a tensor is a leaf if no *recorded* operation made it.** So a
-tensor that requires no gradient is a leaf, however it came about. After a backward pass, gradients are kept in the leaves that require them. The other results only pass
-them on.
+Unit 02 called a node a leaf if no operation made it. PyTorch's `tensor.is_leaf` says it more exactly: **a tensor is a leaf if no *recorded*
+operation made it.** So a tensor that requires no gradient is a leaf, however it came about. After a backward pass, gradients are kept in the leaves
+that require them. The other results pass them on, and keep none unless they are asked to.
 
 Here are nine tensors. For each of them, write down on paper: is it a leaf? Does it require a gradient?
 """
@@ -242,9 +245,9 @@ count_leaves
 
 # %% name="reveal_leaves" tags=["reveal"]
 print("Asked of the live tensors:")
-print(f"{'':42}{'leaf':8}requires a gradient")
+print(f"{'':44}{'leaf':8}requires a gradient")
 for name, tensor in nine.items():
-    print(f"{name:42}{tensor.is_leaf!s:8}{tensor.requires_grad}")
+    print(f"{name:44}{tensor.is_leaf!s:8}{tensor.requires_grad}")
 leaves = [tensor for tensor in nine.values() if tensor.is_leaf]
 require = sum(leaf.requires_grad for leaf in leaves)
 count_leaves.reveal(len(leaves), require, len(leaves) - require)
@@ -289,10 +292,11 @@ print("Parameter(..., requires_grad=False):   requires_grad", frozen.requires_gr
 
 # %% [markdown]
 r"""
-`Parameter` always begins anew: the gradient stops there. And its flag is on unless you turn it off *in its own arguments*; that what it wraps had been detached does not count.
+`Parameter` always begins anew: the gradient stops there. And its flag is on unless you turn it off *in its own arguments*; that what it wraps had
+been detached does not count.
 
-**Who may change the flag?** On a leaf, you may, at any time: `t.requires_grad = True`, or `t.requires_grad_()`. On a result, you may not turn it off: it follows from the inputs.
-Four attempts:
+**Who may change the flag?** On a leaf, you may, at any time: `t.requires_grad = True`, or `t.requires_grad_()`. On a result, you may not turn it
+off: it follows from the inputs. Four attempts:
 """
 
 # %% name="flag_errors"
@@ -333,14 +337,15 @@ misspelt.reveal(seen)
 
 # %% [markdown]
 r"""
-Python lets you put a new attribute on a tensor, under any name. The same happens with `layer.requires_grad = False`: the layer gets a new attribute, and the flags
-belong to its parameters. The method is safer: `x.require_grad_()` would raise an error, and `layer.requires_grad_(False)` turns off the flag of every parameter in the
-layer.
+Python lets you put a new attribute on a tensor, under any name. The same happens with `layer.requires_grad = False`: the layer gets a new
+attribute, and the flags belong to its parameters. The method is safer: `x.require_grad_()` would raise an error, and `layer.requires_grad_(False)`
+turns off the flag of every parameter in the layer.
 
 ## 4. Five ways to switch something off
 
-People say "switch off the gradient" and mean different things. Here are five ways, on one small network: a layer `first`, dropout, a layer `second`. Dropout sets
-some numbers to 0 at random, while a network is trained. The input `x` requires a gradient here, as if there were more layers before it.
+People say "switch off the gradient" and mean different things. Here are five ways, on one small network: a layer `first`, dropout, a layer
+`second`. Dropout sets some numbers to 0 at random, while a network is trained. The input `x` requires a gradient here, as if there were more layers
+before it.
 
 - `requires_grad_(False)` on `first`: the layer is *frozen*.
 - `.detach()` between `first` and the rest.
@@ -411,8 +416,8 @@ No two rows are alike.
 - **eval** has nothing to do with recording. It tells layers like dropout and batch normalization to behave as in use. A full graph is built, and costs memory. To use a trained network, one
   usually wants both: `network.eval()`, and `no_grad` or `inference_mode` around the call. And `network.train()` afterwards, if it is to be trained further.
 
-What is special about an inference tensor? It comes without some bookkeeping, and so autograd refuses to save it for a backward pass later. Take `z` made in
-`inference_mode`, `n` made in `no_grad`, and a weight `w` that requires a gradient. All are used when the blocks have ended.
+What is special about an inference tensor? It comes without some bookkeeping, and so autograd refuses to save it for a backward pass later. Take `z`
+made in `inference_mode`, `n` made in `no_grad`, and a weight `w` that requires a gradient. All are used when the blocks have ended.
 """
 
 # %% name="inference_tensors"
@@ -450,11 +455,11 @@ later.reveal(
 
 # %% [markdown]
 r"""
-The multiplication has to save `z`, for the gradient of `w`. The addition saves nothing. So it depends on the operation whether you meet the error. If a result may take part in training later, make it in
-`no_grad`. A `clone()` made outside the mode is an ordinary tensor.
+The multiplication has to save `z`, for the gradient of `w`. The addition saves nothing. So it depends on the operation whether you meet the error.
+If a result may take part in training later, make it in `no_grad`. A `clone()` made outside the mode is an ordinary tensor.
 
-One more thing about modes. They count while the operations of the **forward** pass run. The backward pass uses what was recorded then. (A mode can also stand above a
-function, for all of its calls: `@torch.no_grad()`.)
+One more thing about modes. They count while the operations of the **forward** pass run. The backward pass uses what was recorded then. (A mode can
+also stand above a function, for all of its calls: `@torch.no_grad()`.)
 """
 
 # %% name="when_the_mode_counts"
@@ -472,7 +477,8 @@ print("a leaf that was made inside requires a gradient:", leaf.requires_grad)
 r"""
 ## 5. Shared memory, and when a cut takes effect
 
-`detach()` gives a tensor without history. Does it give a *copy*? Here the sigmoid of three numbers is prepared for a plot: the smallest of them is to be moved to 0.
+`detach()` gives a tensor without history. Does it give a *copy*? Here the sigmoid of three numbers is prepared for a plot: the smallest of them is
+to be moved to 0.
 """
 
 # %% name="predict_shared"
@@ -511,9 +517,10 @@ shared.reveal(dict(zip(shared.choices, [not has_changed, has_changed, False], st
 
 # %% [markdown]
 r"""
-`detach()` gives another tensor **on the same storage**. So does `.data`. The difference shows at the backward of sigmoid, which uses the saved `out`: after `detach()` autograd notices that these numbers have been changed, and
-refuses. After `.data` it notices nothing, and the gradient is wrong without a word; the right one is in the last row. So prefer `detach()` to `.data`. And for a tensor with numbers
-of its own, write `out.detach().clone()`.
+`detach()` gives another tensor **on the same storage**. So does `.data`. The difference shows at the backward of sigmoid, which uses the saved
+`out`: after `detach()` autograd notices that these numbers have been changed, and refuses. After `.data` it notices nothing, and the gradient is
+wrong without a word; the right one is in the last row. So prefer `detach()` to `.data`. And for a tensor with numbers of its own, write
+`out.detach().clone()`.
 
 And **when** does a cut take effect? `b.detach_()`, with an underscore, detaches the tensor `b` itself.
 """
@@ -537,10 +544,11 @@ late.reveal(seen)
 
 # %% [markdown]
 r"""
-`c` was recorded when `b` still had its history, and its node points to the node that made `b`. What is recorded stays recorded. Cut **before** the use whose gradient you want to stop: `c = 5 - b.detach()`. (If an operation had saved
-`b` itself, backward would raise an error here.)
+`c` was recorded when `b` still had its history, and its node points to the node that made `b`. What is recorded stays recorded. Cut **before** the
+use whose gradient you want to stop: `c = 5 - b.detach()`. (If an operation had saved `b` itself, backward would raise an error here.)
 
-The underscore is a rule of PyTorch: a method whose name ends in `_` changes the tensor. One without it returns a new tensor, and leaves the old one as it is. As a statement of its own it does nothing.
+The underscore is a rule of PyTorch: a method whose name ends in `_` changes the tensor. Its twin without the underscore gives a new tensor, and leaves
+the old one as it is. As a statement of its own, the twin has no effect.
 """
 
 # %% name="without_effect"
@@ -660,8 +668,9 @@ trace(loss)
 
 # %% [markdown]
 r"""
-In program two, the graph is cut by `.item()`. Without the added line, `backward()` says so: *element 0 of tensors does not require grad and does not have a grad_fn*. The line does not mend the cut. It makes
-the loss a **leaf**: a graph with one node. The backward pass goes from the loss to the loss, with gradient 1, and never sees the angle.
+In program two, the graph is cut by `.item()`. Without the added line, `backward()` says so: *element 0 of tensors does not require grad and does
+not have a grad_fn*. The line does not mend the cut. It makes the loss a **leaf**: a graph with one node. The backward pass goes from the loss to
+the loss, with gradient 1, and never sees the angle.
 
 > If you feel like writing `loss.requires_grad = True`, the graph is cut somewhere above. Look for the cut.
 
@@ -686,8 +695,10 @@ for name, value in results.items():
 
 # %% [markdown]
 r"""
-Here it is `argmax`. There is nothing to repair in its recording: the position of the largest score is a whole number, and a small step of `w` does not move it. A gradient would be 0 or nothing. What people do in its place is to compute
-a **mean position**: each position counts with a weight, and the weights come from a softmax of the scores. The larger the score, the larger the weight, so the mean lies near the largest one. And it moves smoothly.
+Here it is `argmax`. There is nothing to repair in its recording: the position of the largest score is a whole number, and a small step of `w` does
+not move it. A gradient would be 0 or nothing. What people do in its place is to compute a **mean position**: each position counts with a weight,
+and the weights come from a softmax of the scores. The larger the score, the larger the weight, so the mean lies near the largest one. And it moves
+smoothly.
 """
 
 
@@ -726,7 +737,9 @@ r"""
 - You can tell freezing, `detach`, `no_grad`, `inference_mode` and `eval` apart, and choose the right one.
 - You can find the place where a graph is cut, and say which tensors share their numbers.
 
-In the exercises, `exercises/03_requires_grad.ipynb`, you mend programs in which gradients are missing, and write some in which they stop at the right place.
+In the exercises, `exercises/03_requires_grad.ipynb`, you mend programs in which gradients are missing, and write some in which they stop at the
+right place.
 
-**The next question.** A result that is recorded has a `grad_fn`. What exactly hangs on it, how long does it stay, and what happens if a saved tensor is changed? That is unit 04.
+**The next question.** A result that is recorded has a `grad_fn`. What exactly hangs on it, how long does it stay, and what happens if a saved
+tensor is changed? That is unit 04.
 """
