@@ -13,6 +13,7 @@ _HOMES = {
     "explore": "course_utils.widgets",
     "predict": "course_utils.widgets",
     "step": "course_utils.widgets",
+    "switches": "course_utils.widgets",
 }
 
 __all__ = sorted(_HOMES)

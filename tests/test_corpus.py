@@ -72,6 +72,62 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("predict_nodes", "one_node_per_formula"),
         ),
     },
+    "03_requires_grad": {
+        ("c04", "torch.tensor([a, b]) taken for a recorded operation"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_cut"),
+            Cell("exercise", "mend_rotation"),
+        ),
+        ("c05", "loss.requires_grad = True taken for a repair"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_puzzle"),
+            Mistake("mend_rotation", "requires_grad_on_the_result"),
+            Mistake("fixed_target", "requires_grad_on_the_loss"),
+        ),
+        ("c07", "whole numbers that should require a gradient"): (
+            Cell("lesson", "flag_errors"),
+            Cell("lesson", "reveal_cut"),
+            Mistake("predict_flags", "argmax_is_differentiable"),
+        ),
+        ("c08", "eval() taken for no_grad()"): (
+            Cell("lesson", "reveal_ways"),
+            Mistake("choose_eval", "eval_disables_grad"),
+            Mistake("use_network", "eval_disables_grad"),
+            Mistake("use_network", "no_grad_is_eval"),
+        ),
+        ("c09", "inference_mode taken for a faster no_grad"): (
+            Cell("lesson", "reveal_inference"),
+            Mistake("use_network", "inference_mode_is_just_no_grad"),
+        ),
+        ("c13", "a parameter that should respect detach"): (
+            Cell("lesson", "parameter"),
+            Mistake("predict_leaves", "parameter_keeps_history"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("c14", "a method without underscore whose result is thrown away"): (
+            Cell("lesson", "without_effect"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("c17", "the flag written as require_grad"): (
+            Cell("lesson", "reveal_misspelt"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("b10", "detach taken for a copy"): (
+            Cell("lesson", "reveal_shared"),
+            Cell("exercise", "mend_plot"),
+            Mistake("mend_plot", "data_shares_storage"),
+        ),
+        ("b16", "a detach that should act on earlier uses"): (
+            Cell("lesson", "reveal_late"),
+            Mistake("fixed_target", "target_passes_gradient"),
+        ),
+        ("g10", "argmax in the way of a gradient"): (
+            Cell("lesson", "find_the_cut"),
+            Cell("lesson", "mean_position"),
+            Cell("exercise", "mend_position"),
+            Mistake("mend_position", "flag_on_the_index"),
+        ),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_utils.drawing import language
+from course_utils.drawing.language import Look
 
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
@@ -53,6 +54,13 @@ class Scene:
         self.drawn: dict[object, list[str]] = {}
         """Pieces of SVG that `svg` keeps from one frame to the next."""
         self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
+
+    legend: tuple[tuple[str, Look, str], ...] = ()
+    """What the looks mean, each with a sample; empty for what the state of the recording calls for."""
+
+    def line_look(self, number: int) -> Look:
+        """The look of the value's line for a link of the view."""
+        return language.VALUE
 
     def cards(self, state: State | None) -> list[Placed]:
         """The boxes of the graph as they are in this state."""
