@@ -55,11 +55,6 @@ PREDICT_SECOND_PASS = Exercise(
     tells_expected=False,
     misconceptions=(
         Misconception(
-            "one_and_zero_exchanged",
-            (0, 1, 1, 1, 0),
-            "Each of your numbers is the opposite of what happens. 1 stands for a second pass that works.",
-        ),
-        Misconception(
             "constants_not_saved",
             (1, 1, 0, 0, 1),
             "All is right but b. Is the derivative of x / 2 known without any number from the forward? Where does its "
@@ -94,6 +89,11 @@ PREDICT_SECOND_PASS = Exercise(
             (1, 1, 1, 1, 1),
             "The nodes and arrows stay, that is right. But you say of more than one line that its second pass works, "
             "and a node in it has lost what it had saved. Look for multiplications, divisions, and curved functions.",
+        ),
+        Misconception(
+            "one_and_zero_exchanged",
+            (0, 1, 1, 1, 0),
+            "Each of your numbers is the opposite of what happens. 1 stands for a second pass that works.",
         ),
     ),
     hints=(
@@ -196,6 +196,13 @@ def _recursive(result: Tensor) -> list[Tensor]:
     return found
 
 
+def _straight_on(result: Tensor) -> list[Tensor]:
+    node = result.grad_fn
+    while node.next_functions:
+        node = node.next_functions[0][0]
+    return [node.variable]
+
+
 def _none_kept(result: Tensor) -> list[Tensor]:
     nodes = [result.grad_fn]
     for node in nodes:
@@ -237,6 +244,7 @@ LEAVES_BEHIND = Exercise(
             "first_input_only",
             _without_memory(lambda pairs: _present(pairs[:1])),
             "You follow the first pair of each node. An operation with two inputs has two.",
+            also=(_straight_on,),
         ),
         Misconception(
             "direct_inputs_only",

@@ -235,7 +235,7 @@ has.** The message means that, and only that. A graph whose nodes saved nothing 
 
 ## 4. Operate it
 
-The backward pass of a larger graph, recorded while it ran: $L = (x\,y + 1)^2 + 3\,y$. Use the buttons or the arrow keys. Say what you
+The backward pass of a larger graph, recorded while it ran: $L = (x\,y)^2 + 4\,y$. Use the buttons or the arrow keys. Say what you
 expect before you go through it:
 
 1. Which nodes have saved something? Which one has not, and will never be able to miss anything?
@@ -244,12 +244,11 @@ expect before you go through it:
 """
 
 # %% name="stepper"
-x = torch.tensor(2.0, requires_grad=True)
+x = torch.tensor(3.0, requires_grad=True)
 y = torch.tensor(5.0, requires_grad=True)
 p = x * y
-q = p + 1
-r = q**2
-s = 3 * y
+r = p**2
+s = 4 * y
 L = r + s
 step(record(L))
 
@@ -257,9 +256,9 @@ step(record(L))
 r"""
 <details><summary>What you could see</summary>
 
-1. Three nodes have: that of `r` keeps `q`, that of `s` keeps the 3, that of `p` keeps `x` and `y`. The two additions, `L` and `q`, keep nothing. In the
-   text, the line "frees what it saved" never comes for them.
-2. Right after it has passed on. Each node frees for itself, while the pass goes on elsewhere. So memory becomes free all the time.
+1. Three nodes have: that of `r` keeps `p`, that of `s` keeps the 4, that of `p` keeps `x` and `y`. The addition, which made `L`, keeps nothing. The
+   sentence "... frees what it saved" never comes for it.
+2. Right after it has passed on. Each node frees for itself, while others still wait for their turn. So memory becomes free all the way.
 3. `s`. Among the nodes that are ready, PyTorch takes the operation that was carried out last, as long as all of them are on the CPU. (A leaf
    that has received everything has its turn at once.)
 
@@ -280,7 +279,7 @@ step(failed)
 r"""
 <details><summary>What you could see</summary>
 
-The addition `L` has its turn, and sends its two messages: it needs nothing. The pass ends at `s`, whose 3 is gone.
+The addition has its turn, and sends its two messages: it needs nothing. The pass ends at the node of `s`, whose 4 is gone.
 
 </details>
 
@@ -353,10 +352,10 @@ A value from the last iteration is used in the next one, as the hidden state `h`
 w = torch.tensor(0.5, requires_grad=True)
 h = torch.tensor(1.0)
 h = torch.tanh(w * h)
-loss = (h - 0.2) ** 2
+loss = h**2
 loss.backward()  # end of the first iteration
 h = torch.tanh(w * h)
-loss = (h - 0.2) ** 2
+loss = h**2
 trace(loss)
 
 # %% [markdown]
@@ -375,7 +374,7 @@ def unroll(retain_graph=False, cut=False):
     for _ in range(4):
         w.grad = None
         h = torch.tanh(w * h)
-        loss = (h - 0.2) ** 2
+        loss = h**2
         nodes.append(len(walk(loss)))
         loss.backward(retain_graph=retain_graph)
         grads.append(round(w.grad.item(), 4))
@@ -941,17 +940,19 @@ of filling `.grad`; what do hooks do then?
 
 # %% name="node_hooks"
 def with_all_hooks(go):
+    """Who was called when `go` has its gradients computed: the hooks on x, on p, and on the node of p."""
     seen = []
     x = torch.tensor(2.0, requires_grad=True)
     y = torch.tensor(5.0, requires_grad=True)
     p = x * y
+
+    def at_the_node(sent, received):
+        sent = [gradient.item() for gradient in sent if gradient is not None]
+        seen.append(f"node received {received[0].item()}, sent {sent}")
+
     x.register_hook(lambda gradient: seen.append(f"x: {gradient.item()}"))
     p.register_hook(lambda gradient: seen.append(f"p: {gradient.item()}"))
-    p.grad_fn.register_hook(
-        lambda sent, received: seen.append(
-            f"node of p received {received[0].item()}, sent {[gradient.item() for gradient in sent if gradient is not None]}"
-        )
-    )
+    p.grad_fn.register_hook(at_the_node)
     go(3 * p, x, p)
     return seen
 
