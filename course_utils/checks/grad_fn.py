@@ -121,11 +121,11 @@ _PARTS = (*(f"how often {name} is in the list" for name in _NAMES), "members tha
 
 
 def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
-    def of_program(program: str, find: object = answer) -> tuple[int, ...]:
+    def of_program(program: str, find: object = answer) -> tuple[int, ...] | None:
         known = _leaves(draw)
         return _counted(find(run(program, **known)["L"]), known)
 
-    def of_chain(operations: int) -> tuple[int, ...]:
+    def of_chain(operations: int) -> tuple[int, ...] | None:
         known = _leaves(draw)
         result = known["x"] + known["u"]
         for _ in range(operations):
@@ -146,8 +146,10 @@ def _leaves(draw: Draw) -> dict[str, Tensor]:
     return {name: draw.tensor(2).requires_grad_(name != "c") for name in _NAMES}
 
 
-def _counted(found: Iterable[object], known: dict[str, Tensor]) -> tuple[int, ...]:
-    """How often each known tensor is in the list, and how many other members there are."""
+def _counted(found: Iterable[object] | None, known: dict[str, Tensor]) -> tuple[int, ...] | None:
+    """How often each known tensor is in the list, and how many other members there are; None for no list."""
+    if found is None:
+        return None
     found = list(found)
     counts = [sum(member is tensor for member in found) for tensor in known.values()]
     return *counts, len(found) - sum(counts)
@@ -233,6 +235,11 @@ LEAVES_BEHIND = Exercise(
             _none_kept,
             "You come to a None in `next_functions`, and go on from it as if it were a node. What does None stand for "
             "there?",
+        ),
+        Misconception(
+            "nothing_found",
+            lambda result: [],
+            "Your list is empty. By what do you know a node that stands for a leaf, and do you ever come to one?",
         ),
         Misconception(
             "leaves_repeated",

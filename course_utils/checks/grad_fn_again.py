@@ -39,7 +39,7 @@ def _one_iteration(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
 
 def _each_on_its_own(w: Tensor, inputs: Sequence[Tensor]) -> tuple[list[Tensor], float]:
     """Every iteration differentiated alone, with the hidden state as a plain number."""
-    w, h, gradients, losses = w.detach(), torch.zeros_like(inputs[0]), [], []
+    w, h, gradients, losses = w.detach(), torch.ones_like(inputs[0]), [], []
     for x in inputs:
         (gradient,) = vector_jacobian_product(lambda w, h=h, x=x: _one_iteration(w, h, x), torch.ones_like(x), w)
         gradients.append(gradient)
@@ -61,7 +61,7 @@ def _training(
     """The loop of the exercise, with what is kept of h, what is noted of the loss, and how h is computed."""
 
     def train(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], object]:
-        h = torch.zeros_like(inputs[0])
+        h = torch.ones_like(inputs[0])
         gradients, total = [], 0.0
         for x in inputs:
             h = forward(w, h, x)
@@ -82,7 +82,7 @@ def _recording_off(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
 
 
 def _one_backward(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
-    h, total = torch.zeros_like(inputs[0]), 0.0
+    h, total = torch.ones_like(inputs[0]), 0.0
     for x in inputs:
         h = torch.tanh(w * h + x)
         total = total + (h - 0.5) ** 2
@@ -91,7 +91,7 @@ def _one_backward(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]
 
 
 def _accumulated(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
-    h, gradients, total = torch.zeros_like(inputs[0]), [], 0.0
+    h, gradients, total = torch.ones_like(inputs[0]), [], 0.0
     for x in inputs:
         h = torch.tanh(w * h.detach() + x)
         loss = (h - 0.5) ** 2
@@ -143,9 +143,10 @@ MEND_HISTORY = Exercise(
         ),
         Misconception(
             "state_lost",
-            _training(torch.zeros_like),
-            "Each iteration begins with h = 0, so the hidden state is lost. Only its history should go, not its value.",
-            also=(_training(torch.zeros_like, _same),),
+            _training(torch.ones_like),
+            "Each iteration begins with the first h again, so the hidden state is lost. Only its history should go, not "
+            "its value.",
+            also=(_training(torch.ones_like, _same),),
         ),
         Misconception(
             "one_backward_at_the_end",

@@ -85,11 +85,12 @@ _SEEN = ("value", "gradient of a", "a afterwards")
 
 
 def _probe_capped(answer: object, draw: Draw) -> Iterator[Observation]:
-    def value_and_gradient(a: Tensor, limit: float, incoming: Tensor) -> tuple[object, ...]:
+    def value_and_gradient(a: Tensor, limit: float, incoming: Tensor) -> tuple[object, ...] | None:
         with torch.enable_grad():
             leaf = a.clone().requires_grad_()
-            value = answer(leaf, limit)
-            gradient = None
+            value, gradient = answer(leaf, limit), None
+            if value is None:
+                return None
             if value.requires_grad:
                 (gradient,) = torch.autograd.grad(value, leaf, incoming)
         return value, gradient, leaf.detach()

@@ -20,11 +20,13 @@ _CLIPPED = ("how many were noted", "noted", "gradient of x", "gradient of v")
 
 
 def _probe_clip(answer: object, draw: Draw) -> Iterator[Observation]:
-    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> tuple[object, ...]:
+    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> tuple[object, ...] | None:
         with torch.enable_grad():
             x, v = x.clone().requires_grad_(), v.clone().requires_grad_()
             half, y = 0.5 * v, 3 * x
             noted = answer(y, limit)
+            if noted is None:
+                return None
             z = y + half
             received: list[tuple[Tensor, Tensor]] = []
             for incoming in (first, second):

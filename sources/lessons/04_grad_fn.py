@@ -11,7 +11,7 @@ listen in on it, and say of several well-known error messages which line of a pr
 You need units 01 to 03: incoming gradient, message, node, leaf, `detach()` and `torch.no_grad()`. Allow an hour and a quarter; after section 5 is a good place for a pause. Where
 the lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
-Did an error message bring you here? [Section 9](#9.-Which-message,-which-cause) lists the messages, and leads from each of them to the place that explains it.
+Did an error message bring you here? [A table near the end](#From-a-message-to-its-cause) leads from each message to the place that explains it.
 
 ## A puzzle
 
@@ -126,7 +126,8 @@ own attributes for that, and their names begin with `_saved_`. (The underscore s
 # %% name="saved"
 def saved(tensor):
     """The names of the tensors that the node of this tensor has saved."""
-    return [kept.name for kept in trace(tensor).nodes[0].saved if kept.state == "saved"]
+    node = trace(tensor).nodes[0]  # the first one is the tensor's own
+    return [kept.name for kept in node.saved if kept.state == "saved"]
 
 
 print("p = x * y:", saved(p), "  self is", p.grad_fn._saved_self.item(), "and other is", p.grad_fn._saved_other.item())
@@ -1001,9 +1002,9 @@ for inplace in (True, False):
 
 # %% [markdown]
 r"""
-## 9. Which message, which cause
+## From a message to its cause
 
-| the message begins | ask yourself | section |
+| What you see | Ask yourself | Where |
 |---|---|---|
 | *Trying to backward through the graph a second time* | Which line made those nodes: one before the loop, one of the last iteration, one that two losses share? | [a part before the loop](#A-part-stands-before-the-loop), [history](#History-carried-along), [two losses](#Two-losses-over-one-graph) |
 | *one of the variables needed for gradient computation has been modified by an inplace operation* | Which line changes a tensor of that shape, below the line that used it? | [versions](#6.-Changes-in-place-are-counted), [harmless or not](#Which-changes-are-harmless), [an optimizer's step](#A-step-between-forward-and-backward) |

@@ -48,7 +48,7 @@ def leaves_by_their_ids(result):
 
 
 def cut_at_the_end(w, inputs):
-    h = torch.zeros_like(inputs[0])
+    h = torch.ones_like(inputs[0])
     gradients, losses = [], []
     for x in inputs:
         h = torch.tanh(w * h + x)
@@ -62,7 +62,7 @@ def cut_at_the_end(w, inputs):
 
 
 def retained_all_the_same(w, inputs):
-    h = torch.zeros_like(inputs[0])
+    h = torch.ones_like(inputs[0])
     gradients, total = [], 0.0
     for x in inputs:
         h = torch.tanh(w * h + x)
@@ -77,7 +77,7 @@ def retained_all_the_same(w, inputs):
 
 
 def with_grad_and_numbers(w, inputs):
-    h, gradients, total = 0.0, [], 0.0
+    h, gradients, total = 1.0, [], 0.0
     for x in inputs:
         out = torch.tanh(w * h + x)
         loss = (out - 0.5).square()
@@ -88,7 +88,7 @@ def with_grad_and_numbers(w, inputs):
 
 
 def cut_in_place(w, inputs):
-    h = torch.zeros_like(inputs[0])
+    h = torch.ones_like(inputs[0])
     gradients, total = [], torch.zeros_like(inputs[0])
     for x in inputs:
         h = torch.tanh(w * h + x)

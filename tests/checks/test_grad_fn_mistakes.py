@@ -12,7 +12,7 @@ def train(body: str):
     names: dict[str, object] = {"torch": torch}
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     exec(
-        "def train(w, inputs):\n    h = torch.zeros_like(inputs[0])\n    gradients, total = [], 0.0\n"
+        "def train(w, inputs):\n    h = torch.ones_like(inputs[0])\n    gradients, total = [], 0.0\n"
         f"    for x in inputs:\n{lines}    return gradients, total / len(inputs)\n",
         names,
     )
