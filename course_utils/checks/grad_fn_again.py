@@ -144,8 +144,8 @@ MEND_HISTORY = Exercise(
         Misconception(
             "state_lost",
             _training(torch.ones_like),
-            "Each iteration begins with the first h again, so the hidden state is lost. Only its history should go, not "
-            "its value.",
+            "Each iteration begins with the first h again, so the hidden state is lost. Only its history should go, "
+            "not its value.",
             also=(_training(torch.ones_like, _same),),
         ),
         Misconception(
