@@ -264,7 +264,7 @@ r"""
 
 `y` is a tensor in the middle of a graph. After `noted = clip_and_note(y, limit)`, each later backward pass is to do two things when the gradient
 of `y` arrives: append it to the list `noted`, as it arrived; and pass it on with every entry clipped, so that it lies between `-limit` and `limit`.
-Nobody else's gradient may be changed by that. Return the list, which is empty at first.
+(`t.clamp(low, high)` returns such a tensor.) Nobody else's gradient may be changed by that. Return the list, which is empty at first.
 """
 
 
