@@ -128,6 +128,64 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("mend_position", "flag_on_the_index"),
         ),
     },
+    "04_grad_fn": {
+        ("b01", "backward called twice on one graph"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_triple"),
+            Cell("lesson", "before_the_loop"),
+            Mistake("predict_second_pass", "backward_clears_the_graph"),
+            Mistake("predict_second_pass", "nodes_are_enough"),
+        ),
+        ("b03", "retain_graph in place of cutting the history"): (
+            Cell("lesson", "predict_mends"),
+            Cell("lesson", "reveal_mends"),
+            Mistake("mend_history", "history_kept"),
+        ),
+        ("b04", "an optimizer's step between forward and backward"): (
+            Cell("lesson", "step_between"),
+            Cell("lesson", "reveal_step"),
+            Cell("exercise", "mend_step_between"),
+        ),
+        ("b05", "every change in place taken for an error"): (
+            Cell("lesson", "predict_harmless"),
+            Cell("lesson", "three_ways"),
+            Mistake("mend_capped", "graph_cut"),
+        ),
+        ("b06", "a result that was saved, and is overwritten"): (
+            Cell("lesson", "reveal_harmless"),
+            Cell("lesson", "three_ways"),
+            Mistake("mend_capped", "change_hidden"),
+            Mistake("choose_changed", "input_of_exp_saved"),
+        ),
+        ("b09", "a leaf changed in place"): (
+            Cell("lesson", "leaves"),
+            Cell("exercise", "mend_update"),
+        ),
+        ("b12", "one of several views of one operation changed"): (Cell("lesson", "views"),),
+        ("b13", "a name that means another tensor after relu_"): (
+            Cell("lesson", "predict_relu"),
+            Cell("lesson", "reveal_relu"),
+        ),
+        ("b14", "an overwritten entry that keeps its gradient"): (
+            Cell("lesson", "predict_overwritten"),
+            Mistake("predict_overwritten", "overwritten_entry_keeps_gradient"),
+        ),
+        ("b15", "a running total that holds all graphs"): (
+            Cell("lesson", "predict_total"),
+            Cell("lesson", "reveal_total"),
+            Mistake("mend_history", "total_holds_the_graphs"),
+        ),
+        ("i02", "a hook on a layer, and an in-place layer behind it"): (Cell("lesson", "module_hook"),),
+        ("i03", "a hook that returns nothing"): (
+            Cell("lesson", "predict_hook"),
+            Mistake("clip_and_note", "nothing_returned"),
+        ),
+        ("i05", "hooks and torch.autograd.grad"): (
+            Cell("lesson", "node_hooks"),
+            Mistake("clip_and_note", "clips_what_the_node_sends"),
+        ),
+        ("i06", "a hook from before a change in place"): (Cell("lesson", "hook_versions"),),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

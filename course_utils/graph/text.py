@@ -150,6 +150,8 @@ def _saved_text(graph: Graph, tensor: SavedTensor) -> str:
     if source is None and tensor.result is not None:
         source = f"result of {graph.name_of(tensor.result)}"
     text = f"{tensor.name} ({source})" if source else tensor.name
+    if tensor.state == "changed":
+        return f"{text} {tensor.dtype} {list(tensor.shape)}, version {tensor.version} then and {tensor.version_now} now"
     if tensor.value is not None:
         return f"{text} = {show(tensor.value)}"
     return f"{text} {tensor.dtype} {list(tensor.shape)}" if tensor.shape is not None else text

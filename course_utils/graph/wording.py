@@ -86,6 +86,8 @@ def saved_text(graph: Graph, saved: SavedTensor) -> tuple[str, str]:
     name = saved.variable or saved.name
     if saved.variable is None and saved.result is not None:
         name = graph.name_of(saved.result)
+    if saved.state == "changed":
+        return f"{name}: version {saved.version} → {saved.version_now}", name
     value = value_text(saved.value)
     if value is not None:
         return f"{name} = {value}", name
