@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from html import escape
 from typing import Literal
 
@@ -17,6 +18,7 @@ Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 
 
+@lru_cache(maxsize=8192)
 def coordinate(value: float) -> str:
     """`value` with at most two decimals and no -0."""
     return f"{round(value, 2) + 0.0:g}" if abs(value) < 1e4 else f"{value:.0f}"
@@ -188,6 +190,7 @@ class Canvas:
         self._parts.append(f"<{tag}{written}>{content}</{tag}>")
 
 
+@lru_cache(maxsize=8192)
 def _attribute(value: object) -> str:
     return coordinate(value) if isinstance(value, int | float) else escape(str(value))
 
