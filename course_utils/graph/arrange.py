@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .layout import Block, Direction, Layout, Point, Wire, layout, places
+from .layout import RANK_GAP, Block, Direction, Layout, Point, Wire, layout, places
 
 _MOST_WIRES = 30  # beyond them nobody can follow single lines, and every attempt takes long
 _MOST_ATTEMPTS = 10
-_PIECES = 6  # straight ones to each curve, to find where lines cross
+_PIECES = 7  # straight ones to each curve, to find where lines cross
 
 Blocks = Callable[[Direction], Sequence[Block]]
 
@@ -26,7 +26,7 @@ def arrange(blocks: Blocks, wires: Sequence[Wire], room: float, wanted: Directio
 
 def _where_there_is_room(blocks: Blocks, wires: Sequence[Wire], room: float) -> Layout:
     ways: tuple[Direction, ...] = ("right", "down")
-    if longest_way(blocks("right"), wires) > room:
+    if longest_way(blocks("right"), wires, "right") > room:
         ways = ("down", "right")  # to the right it is surely too wide, which needs no layout
     first = places(blocks(ways[0]), wires, ways[0])
     if first.width <= room:
@@ -34,24 +34,29 @@ def _where_there_is_room(blocks: Blocks, wires: Sequence[Wire], room: float) -> 
     return min(first, places(blocks(ways[1]), wires, ways[1]), key=lambda found: found.width)
 
 
-def longest_way(blocks: Sequence[Block], wires: Sequence[Wire]) -> float:
-    """How wide a layout to the right is at least: the blocks and labels along its longest path."""
-    into: dict[int, list[Wire]] = {}
+def longest_way(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> float:
+    """How far a layout in this direction reaches at least: along its longest path, with the gaps on it."""
+    after: dict[int, list[Wire]] = {}
     waits = [0] * len(blocks)
     for wire in wires:
-        into.setdefault(wire.tail, []).append(wire)
+        after.setdefault(wire.tail, []).append(wire)
         waits[wire.head] += 1
     ways = [0.0] * len(blocks)
     ready = [number for number, count in enumerate(waits) if not count]
     while ready:
         number = ready.pop()
-        ways[number] += blocks[number].width
-        for wire in into.get(number, ()):
-            ways[wire.head] = max(ways[wire.head], ways[number] + (wire.label[0] if wire.label else 0))
+        ways[number] += _length((blocks[number].width, blocks[number].height), direction)
+        for wire in after.get(number, ()):
+            gap = RANK_GAP[direction] + (_length(wire.label, direction) + RANK_GAP[direction] if wire.label else 0)
+            ways[wire.head] = max(ways[wire.head], ways[number] + gap)
             waits[wire.head] -= 1
             if not waits[wire.head]:
                 ready.append(wire.head)
     return max(ways)
+
+
+def _length(size: tuple[float, float], direction: Direction) -> float:
+    return size[0] if direction == "right" else size[1]
 
 
 def _uncrossed(blocks: Sequence[Block], wires: Sequence[Wire], placed: Layout) -> Layout:

@@ -12,8 +12,8 @@ Point = tuple[float, float]
 
 _POINTS_PER_INCH = 72
 _NODE_GAP = 18
-_RANK_GAP = {"right": 34, "down": 24}
-_LABEL_MARGIN = 14  # across the line, for the line of the value
+RANK_GAP = {"right": 34, "down": 24}
+_LABEL_MARGIN = 15  # across the line, for the line of the value
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _solved(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction
 
     head = (
         f'digraph {{ graph [rankdir={"LR" if direction == "right" else "TB"}, splines={splines}, '
-        f"nodesep={_inches(_NODE_GAP)}, ranksep={_inches(_RANK_GAP[direction])}, outputorder=nodesfirst]"
+        f"nodesep={_inches(_NODE_GAP)}, ranksep={_inches(RANK_GAP[direction])}, outputorder=nodesfirst]"
     )
     lines = [f"b{number} {_shape(block, direction)}" for number, block in enumerate(blocks)]
     for number, wire in enumerate(wires):

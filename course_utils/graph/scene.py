@@ -7,7 +7,7 @@ from functools import cached_property
 
 from course_utils.drawing import language
 
-from .arrange import arrange
+from .arrange import arrange, longest_way
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
 from .describe import Describer
@@ -22,7 +22,7 @@ from .wording import gradient_text
 
 MARGIN = 20
 _NARROWEST = 300
-WIDTH = 900
+WIDTH = 800
 """What a notebook has room for, also in a window of 1024 pixels beside the file list."""
 
 
@@ -86,6 +86,13 @@ class Scene:
     def layout(self) -> Layout:
         """The positions, the same in every state: forward to the right, or down where that is too wide."""
         return arrange(lambda way: self._blocks(self._sizes(way)), self._wires, self._room, self._wanted)
+
+    @property
+    def least_height(self) -> float:
+        """How high the picture will be at least, which needs no layout."""
+        right, down = (longest_way(self._blocks(self._sizes(way)), self._wires, way) for way in ("right", "down"))
+        goes_right = self._wanted == "right" or (self._wanted is None and right <= self._room)
+        return max(height for _, height in self._sizes("right")) if goes_right else down
 
     @cached_property
     def width(self) -> float:
