@@ -151,7 +151,8 @@ class Canvas:
             self.rect(x - 3, y - 3, width + 6, height + 6, fill=language.CARD, **{**style, "radius": radius + 3})
             look = replace(look, ink=language.CARD, fill=look.ink)
             dash = ""
-        self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
+        if look.shape != "bare":
+            self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
         if look.shape == "double box":
             self.rect(x + 3, y + 3, width - 6, height - 6, stroke=look.ink, radius=2)
         self.text(*centre, text, size=size, ink=look.ink, anchor="middle")

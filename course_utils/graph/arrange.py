@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from .layout import RANK_GAP, Block, Direction, Layout, Point, Wire, layout, places
 
@@ -130,7 +130,7 @@ def _straightened(curve: Sequence[Point]) -> list[Piece]:
     points = [curve[0]]
     for start in range(0, len(curve) - 1, 3):
         points += [_along(curve[start : start + 4], step / _PIECES) for step in range(1, _PIECES + 1)]
-    return list(zip(points, points[1:], strict=False))
+    return list(pairwise(points))
 
 
 def _along(curve: Sequence[Point], share: float) -> Point:

@@ -81,7 +81,7 @@ def _solved(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction
     import pygraphviz
 
     head = (
-        f'digraph {{ graph [rankdir={"LR" if direction == "right" else "TB"}, splines={splines}, '
+        f"digraph {{ graph [rankdir={'LR' if direction == 'right' else 'TB'}, splines={splines}, "
         f"nodesep={_inches(_NODE_GAP)}, ranksep={_inches(RANK_GAP[direction])}, outputorder=nodesfirst]"
     )
     lines = [f"b{number} {_shape(block, direction)}" for number, block in enumerate(blocks)]
@@ -149,6 +149,19 @@ def _cells(name: str, count: int, width: int, height: int, *, stacked: bool) -> 
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>{rows}</TR></TABLE>'
 
 
+def _smooth(curve: Sequence[Point], direction: Direction) -> tuple[Point, ...]:
+    """The curve, or an even S in its place where it only crosses the gap between two ranks.
+
+    There nothing stands in the way, and Graphviz turns more sharply than it must.
+    """
+    (x, y), (u, v) = curve[0], curve[-1]
+    right = direction == "right"
+    if abs(u - x if right else v - y) > 1.5 * RANK_GAP[direction]:
+        return tuple(curve)
+    half = ((u - x) / 2, 0) if right else (0, (v - y) / 2)
+    return (x, y), (x + half[0], y + half[1]), (u - half[0], v - half[1]), (u, v)
+
+
 _STATEMENT = re.compile(r"^\s*(?:([bl]\d+)\s+\[|[bl]\d+(?::\w+)* -> )")
 _KEY, _POSITION = re.compile(r"\bkey=(\w+)"), re.compile(r'\bpos="([^"]*)"')
 _BOX = re.compile(r'\bbb="([^"]*)"')
@@ -182,7 +195,7 @@ class _Read:
 
     def _curve(self, key: str) -> tuple[Point, ...]:
         points = self.positions[key].split()
-        return tuple(self._point(point) for point in points if not point.startswith(("e,", "s,")))
+        return _smooth([self._point(point) for point in points if not point.startswith(("e,", "s,"))], self.direction)
 
     def _point(self, text: str) -> Point:
         x, y = map(float, text.split(","))

@@ -227,4 +227,3 @@ class Scene:
 def _seed_card(seed: Seed) -> Card:
     chip = Chip(gradient_text(seed.gradient), language.GRADIENT)
     return Card(language.GRADIENT, "", rows=(Row((chip,), "start"),))
-

@@ -43,14 +43,19 @@ def result_text(result: Result) -> str:
     value = value_text(result.value)
     if value is not None:
         return f"{result.name} = {value}" if result.name else value
-    if not result.shape and result.value is None:
+    if not is_kept(result):
         return _not_kept(result)
     shape = shape_text(result.shape, result.dtype)
     return f"{result.name}: {shape}" if result.name else shape
 
 
+def is_kept(result: Result) -> bool:
+    """False for a single number that nothing in the graph remembers."""
+    return result.shape != () or result.value is not None
+
+
 def _not_kept(result: Result) -> str:
-    """For a single number that nothing in the graph remembers; its shape alone would look like a value."""
+    """Words in place of a number; the shape alone would look like a value."""
     kind = "" if result.dtype == "float32" else f", {result.dtype}"
     return f"{result.name}: not kept{kind}" if result.name else f"value not kept{kind}"
 

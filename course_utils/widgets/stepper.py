@@ -44,7 +44,9 @@ class Stepper:
     the second-order graph too, and a switch.
     """
 
-    def __init__(self, recording: Recording, beside: Diary | None, most: int | None, direction: Direction | None) -> None:
+    def __init__(
+        self, recording: Recording, beside: Diary | None, most: int | None, direction: Direction | None
+    ) -> None:
         self.recording, self.diary = recording, beside
         boxes = most or MOST_BOXES
         self.frames: Sequence[Frame] = Frames(recording, most=boxes, direction=direction)

@@ -18,7 +18,7 @@ def test_a_graph_shows_itself_with_text_beside_it():
     bundle = graph._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert bundle["text/plain"] == str(graph)
-    assert bundle["text/html"].startswith('<div style="overflow-x: auto"><img alt="Graph of z: 3 nodes, 2 edges Mul 0: gives')
+    assert '<img alt="Graph of z: 3 nodes, 2 edges Mul 0: gives' in bundle["text/html"]
 
 
 def test_a_recording_shows_itself_and_tells_the_pass_in_its_order():

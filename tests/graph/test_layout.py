@@ -89,5 +89,15 @@ def test_places_alone_are_those_of_the_whole_layout(direction):
     assert {run.curves for run in alone.runs} == {()}
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_line_that_only_crosses_a_gap_leaves_and_arrives_straight(direction):
+    found = layout(BLOCKS, WIRES, direction)
+    along = 0 if direction == "right" else 1
+    start, leaves, arrives, end = found.runs[3].curves[0]
+    assert leaves[1 - along] == start[1 - along]
+    assert arrives[1 - along] == end[1 - along]
+    assert start[along] < leaves[along] == arrives[along] < end[along]
+
+
 def test_a_single_block_needs_no_wire():
     assert layout([Block(100, 50)], [], "right").centres == ((50, 25),)
