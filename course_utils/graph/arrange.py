@@ -65,11 +65,10 @@ def _uncrossed(blocks: Sequence[Block], wires: Sequence[Wire], placed: Layout) -
     best = layout(blocks, best_wires, placed.direction)
     if len(wires) > _MOST_WIRES:
         return best
-    fewest, attempts = crossings(best), 0
-    for head in _exchangeable(blocks, wires):
-        if not fewest or attempts == _MOST_ATTEMPTS:
+    fewest = crossings(best)
+    for head in _exchangeable(blocks, wires)[:_MOST_ATTEMPTS]:
+        if not fewest:
             break
-        attempts += 1
         tried_wires = _exchanged(best_wires, head)
         tried = layout(blocks, tried_wires, placed.direction)
         if (count := crossings(tried)) < fewest:
