@@ -35,10 +35,10 @@ from .replay import State
 from .scene import MARGIN, Placed, Scene
 from .wording import NOT_YET
 
-_LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
+_LEGEND_HEIGHT, _LEGEND_SIZE = 30, 12
 # Half the distance between a value's line and its gradient's. Forward to the right, the value's line
 # passes above the message; downward it would have to go round it, and goes behind it.
-_ACROSS, _DOWN = 8.0, 5.0
+_ACROSS, _DOWN = 8.5, 5.0
 _MOST_KEPT = 5_000  # pieces of earlier frames
 
 
@@ -222,7 +222,7 @@ class _Drawing:
                 if not sample:
                     self._sample_line(x, y, look)
                 else:
-                    self.canvas.chip((x + width / 2, y), sample, look, size=9, width=width)
+                    self.canvas.chip((x + width / 2, y), sample, look, size=10, width=width)
                 self.canvas.text(x + width + 6, y, words, size=_LEGEND_SIZE, ink=language.QUIET_INK)
                 x += _entry_width(sample, look, words)
             y += _LEGEND_HEIGHT - 8

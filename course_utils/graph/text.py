@@ -142,6 +142,8 @@ def _result_text(result: Result, name: str | None) -> str:
     kind = "" if obvious else f"{result.dtype} {list(result.shape) if result.shape else 'scalar'}"
     what = " ".join(filter(None, [name, kind]))
     value = None if result.value is None else show(result.value)
+    if value is None and not result.shape:
+        return f"{what}, value not kept"  # the shape of a number alone would look like all there is to know
     return " = ".join(filter(None, [what, value]))
 
 
