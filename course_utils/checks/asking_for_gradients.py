@@ -107,10 +107,10 @@ def _probe_training(answer: object, draw: Draw) -> Iterator[Observation]:
     def trained(w: Tensor, target: Tensor, left_in_grad: Tensor, steps: int, lr: float) -> tuple[object, ...]:
         leaf = w.clone().requires_grad_()
         leaf.grad = left_in_grad.clone()
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.enable_grad():  # which also puts the grad mode right afterwards
             warnings.simplefilter("ignore")  # torch's, where .grad of a tensor that is no leaf is read
             returned = answer(lambda w: ((w - target) ** 2).sum().reshape(1), leaf, steps, lr)
-        return leaf, leaf.requires_grad, leaf.is_leaf, returned, torch.is_grad_enabled()
+            return leaf, leaf.requires_grad, leaf.is_leaf, returned, torch.is_grad_enabled()
 
     for steps, lr in ((1, 0.3), (3, 0.15)):
         w, target, left = draw.tensor(3), draw.tensor(3), draw.tensor(3)
@@ -217,6 +217,15 @@ def _added_to_none(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
     return _update(w, lr)
 
 
+def _switched_off(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
+    _clear(w)
+    torch.set_grad_enabled(True)
+    loss_of(w).backward()
+    torch.set_grad_enabled(False)
+    w -= lr * w.grad
+    return w
+
+
 MEND_TRAINING = Exercise(
     name="mend_training",
     unit=UNIT,
@@ -265,6 +274,12 @@ MEND_TRAINING = Exercise(
             "zero_grad_writes_zeros",
             _train(_added_to_none),
             "You add to w.grad after `zero_grad()`. What has stood there since PyTorch 2.0: zeros, or something else?",
+        ),
+        Misconception(
+            "recording_left_off",
+            _train(_switched_off),
+            "w is right. But after the call recording is still switched off, for everybody. A `with` block would switch "
+            "it on again, at its end.",
         ),
         Misconception(
             "uphill",

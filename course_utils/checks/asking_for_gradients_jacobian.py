@@ -10,15 +10,11 @@ from torch import Tensor
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
-from course_utils.checks.oracle import vector_jacobian_product
+from course_utils.checks.oracle import leaf_of, vector_jacobian_product
 
 UNIT = "05_asking_for_gradients"
 
 Function = Callable[[Tensor], Tensor]
-
-
-def _marked(x: Tensor) -> Tensor:
-    return x.detach().clone().requires_grad_()
 
 
 # mend_jacobian -------------------------------------------------------------------------------------------------
@@ -43,7 +39,7 @@ def _asked(ask: Callable[[Tensor, Tensor], object]) -> Callable[[Function, Tenso
     """The given code with another last line: it gets y and x."""
 
     def jacobian(f: Function, x: Tensor) -> object:
-        x = _marked(x)
+        x = leaf_of(x)
         return ask(f(x), x)
 
     return jacobian
@@ -88,17 +84,13 @@ MEND_JACOBIAN = Exercise(
             "batched_grads_means_batched_data",
             _asked(_stack_of(lambda y, x: torch.ones_like(y))),
             "With is_grads_batched=True, the first dimension of the weights counts the questions, and each question "
-            "has the shape of y. Yours has one dimension. Which matrix holds one single 1 in each row?",
+            "has the shape of y. Yours does not fit. Which matrix has a row for each entry of y, with one 1 in it?",
+            also=(_asked(_stack_of(lambda y, x: torch.eye(len(x), dtype=y.dtype))),),
         ),
         Misconception(
             "stack_without_the_flag",
             _asked(_stack_of(lambda y, x: torch.eye(len(y), dtype=y.dtype), batched=False)),
             "A whole stack of weights goes in, and torch is not told that it is a stack.",
-        ),
-        Misconception(
-            "stack_of_the_inputs_size",
-            _asked(_stack_of(lambda y, x: torch.eye(len(x), dtype=y.dtype))),
-            "The weights belong to the outputs. How many single 1s must wander, and through how many entries?",
         ),
         Misconception(
             "graph_freed",
@@ -147,7 +139,7 @@ def _each_by_autograd(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> tup
 
 
 def _copies(inputs: Sequence[Tensor]) -> list[Tensor]:
-    return [_marked(one) for one in inputs]
+    return [leaf_of(one) for one in inputs]
 
 
 def _with_copies(ask: Callable[[Tensor, list[Tensor]], object]) -> ForEach:
@@ -290,7 +282,7 @@ def _column(ask: Callable[[Tensor, Tensor, int], object]) -> Callable[[Function,
     """The given code with another last line: it gets the values, X and k."""
 
     def by_column(f: Function, x: Tensor, k: int) -> object:
-        x = _marked(x)
+        x = leaf_of(x)
         return ask(f(x), x, k)
 
     return by_column
