@@ -278,7 +278,7 @@ MEND_TRAINING = Exercise(
         Misconception(
             "recording_left_off",
             _train(_switched_off),
-            "w is right. But after the call recording is still switched off, for everybody. A `with` block would switch "
+            "w is right. But after the call recording is still switched off. A `with` block would switch "
             "it on again, at its end.",
         ),
         Misconception(

@@ -131,7 +131,7 @@ Now `.grad`. It belongs to **leaves**, and a name can stop pointing at the leaf 
 
 # %% name="predict_moved"
 moved = predict(
-    "x = torch.tensor([1.0, 2.0], requires_grad=True).to(torch.float32), and then (10 * x**2).sum().backward(). What is x.grad?",
+    "`x = torch.tensor([1.0, 2.0], requires_grad=True).to(torch.float32)`, and then `(10 * x**2).sum().backward()`. What is `x.grad`?",
     choices=["tensor([20., 40.])", "None", "tensor([10., 40.])"],
 )
 moved
@@ -175,7 +175,7 @@ r"""
 
 # %% name="predict_three"
 three = predict(
-    "w = 5, and three times in a row: (w**2).backward(). What is w.grad after the second call, and after the third?",
+    "w = 5, and three times in a row: `(w**2).backward()`. What is `w.grad` after the second call, and after the third?",
     numbers=["second", "third"],
 )
 three
@@ -224,7 +224,7 @@ And it is a trap: nobody clears `.grad` for you. Here is a training loop without
 
 # %% name="predict_uncleared"
 uncleared = predict(
-    "A training loop never clears w.grad. Which gradient does its third step use?",
+    "A training loop never clears `w.grad`. Which gradient does its third step use?",
     choices=[
         "that of the third step: backward() replaces the old one",
         "the sum of the gradients of steps 1 to 3",
@@ -330,7 +330,7 @@ So far the output was a single number. How single must it be?
 
 # %% name="predict_shapes"
 shapes = predict(
-    "Four results have the shapes (), (1,), (1, 1) and (2,). For which of them does backward() work without an argument?",
+    "Four results have the shapes (), (1,), (1, 1) and (2,). For which of them does `backward()` work without an argument?",
     choices=["only ()", "() and (1,)", "(), (1,) and (1, 1)", "all four"],
 )
 shapes
@@ -376,7 +376,7 @@ print("L = (g * y).sum():", torch.autograd.grad((g * y).sum(), x, retain_graph=T
 
 # %% name="predict_weights"
 weights = predict(
-    "The same y = (x[0] * x[1], x[0]**2) at x = (2, 5), with the weights g = (3, -1). What comes back for x[0], and for x[1]?",
+    "The same `y = (x[0] * x[1], x[0]**2)` at x = (2, 5), with the weights g = (3, -1). What comes back for x[0], and for x[1]?",
     numbers=["x[0]", "x[1]"],
 )
 weights
@@ -517,7 +517,7 @@ Can a single call give all rows? A first attempt: a list of outputs, and the sam
 
 # %% name="predict_list"
 listed = predict(
-    "y = pair(x) at x = (2, 5) has the Jacobian [[5, 2], [4, 0]]. What does torch.autograd.grad([y[0], y[1]], [x, x]) return?",
+    "`y = pair(x)` at x = (2, 5) has the Jacobian [[5, 2], [4, 0]]. What does `torch.autograd.grad([y[0], y[1]], [x, x])` return?",
     choices=["the two rows: (5, 2) and (4, 0)", "(9, 2), and (9, 2) again", "an error"],
 )
 listed
@@ -595,12 +595,14 @@ them apart. (In each pass the sum runs over the times. Why this is allowed here 
 is $\partial z/\partial x_0 = 2\,x_0\,x_1$ for each sample.
 """
 
-# %% name="predict_slice"
+# %% name="columns_of_X"
 X = torch.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
 z = X[:, 0] ** 2 * X[:, 1]
+print("z:", z.tolist())
 
+# %% name="predict_slice"
 sliced = predict(
-    "z = X[:, 0]**2 * X[:, 1]. What does torch.autograd.grad(z.sum(), X[:, 0]) do?",
+    "`z = X[:, 0]**2 * X[:, 1]`. What does `torch.autograd.grad(z.sum(), X[:, 0])` do?",
     choices=["it gives [4.0, 30.0]", "it gives zeros", "it raises an error"],
 )
 sliced
@@ -656,8 +658,8 @@ r"""
 
 # %% name="predict_flag"
 flag = predict(
-    "a does not require a gradient when s = (a * a).sum() + b is computed; b does. Then a.requires_grad_(). What does "
-    "torch.autograd.grad(s, a, allow_unused=True) return?",
+    "a does not require a gradient when `s = (a * a).sum() + b` is computed; b does. Then `a.requires_grad_()`. What does "
+    "`torch.autograd.grad(s, a, allow_unused=True)` return?",
     choices=["(tensor([2., 8.]),)", "(None,)", "(tensor([0., 0.]),)"],
 )
 flag
@@ -685,13 +687,14 @@ The graph was recorded when $s$ was computed. What was not recorded then cannot 
 
 | the message says | look at |
 |---|---|
-| `got an unexpected keyword argument 'output'` | section 1: the names are plural |
-| `grad can be implicitly created only for scalar outputs` | section 3: give weights, or make one number |
-| `Mismatch in shape: grad_output[0] ...` | section 3: the weights have the shape of the output |
-| `If is_grads_batched=True, we interpret the first dimension ...` | section 4: a batch of weights |
-| `appears to not have been used in the graph` | section 1: exchanged; section 5: a fresh slice; an input that plays no part |
-| `One of the differentiated Tensors does not require grad` | section 5: set the flag before you compute |
-| `unsupported operand ... 'NoneType'` | section 2: `.grad` is `None` when nothing has arrived |
+| `got an unexpected keyword argument 'output'` | [section 1](#1.-Two-ways-to-ask): the names are plural |
+| `grad can be implicitly created only for scalar outputs` | [section 3](#3.-When-the-output-has-many-entries:-weights): give weights, or make one number |
+| `Mismatch in shape: grad_output[0] ...` | [section 3](#3.-When-the-output-has-many-entries:-weights): the weights have the shape of the output |
+| `If is_grads_batched=True, we interpret the first dimension ...` | [section 4](#4.-The-whole-Jacobian): a batch of weights |
+| `appears to not have been used in the graph` | [section 1](#1.-Two-ways-to-ask): exchanged; [section 5](#5.-With-respect-to-what?): a fresh slice; an input that plays no part |
+| `One of the differentiated Tensors does not require grad` | [section 5](#5.-With-respect-to-what?): set the flag before you compute |
+| `element 0 of tensors does not require grad ...` | [section 2](#2.-.grad-adds-up,-and-you-clear-it): an update that replaced the leaf; else unit 03 |
+| `unsupported operand ... 'NoneType'` | [section 2](#2.-.grad-adds-up,-and-you-clear-it): `.grad` is `None` when nothing has arrived |
 
 ## 6. Samples that mix
 
@@ -723,7 +726,7 @@ A widely read text knows this, and offers a repair: detach the mean. Then, it sa
 
 # %% name="predict_detached"
 detached = predict(
-    "Batch norm with the mean detached: (x - x.mean().detach()) / x.std(). Is its Jacobian diagonal?",
+    "Batch norm with the mean detached: `(x - x.mean().detach()) / x.std()`. Is its Jacobian diagonal?",
     choices=["yes: without the mean nothing connects the samples", "no: something still connects them"],
 )
 detached
