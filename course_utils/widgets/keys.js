@@ -17,18 +17,19 @@ function name(box) {
 
 function render({ el }) {
   document.addEventListener("focusin", keep);
-  const drawn = new MutationObserver(() => name(el.closest(".course-keys")));
+  let drawn;
   // now it is no part of the page yet; and sliders may be drawn later, and anew
   const frame = requestAnimationFrame(() => {
     const box = el.closest(".course-keys");
     if (!box) return;
     name(box);
+    drawn = new MutationObserver(() => name(box));
     drawn.observe(box, { childList: true, subtree: true });
   });
   return () => {
     document.removeEventListener("focusin", keep);
     cancelAnimationFrame(frame);
-    drawn.disconnect();
+    drawn?.disconnect();
   };
 }
 

@@ -194,9 +194,11 @@ def test_the_table_of_messages_leads_to_the_sections_that_explain_them(lesson):
     assert links.count() >= 8
     for link in links.all():
         target = unquote(link.get_attribute("href").partition("#")[2])
-        heading = lesson.page.locator(f'.jp-MarkdownCell h2[id="{target}"]')
+        heading = lesson.page.locator(f'.jp-MarkdownCell h2[data-jupyter-id="{target}"]')  # as JupyterLab keeps ids
         expect(heading).to_have_count(1)
         assert heading.inner_text().startswith(link.inner_text().removeprefix("section "))
+        link.click()
+        expect(heading).to_be_in_viewport()
 
 
 def test_a_wrong_answer_is_diagnosed_and_a_right_one_is_right(exercises):
