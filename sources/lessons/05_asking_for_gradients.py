@@ -94,7 +94,7 @@ r"""
 | | `L.backward()` | `torch.autograd.grad(L, inputs)` |
 |---|---|---|
 | asks for the gradients of | every leaf behind `L` that requires one | the tensors that you name, leaves or not |
-| where they go | into `.grad` of each leaf, added to what is there | to you, as a tuple |
+| where they go | into `.grad` of each leaf | to you, as a tuple |
 | returns | `None` | one gradient for each input, in their order |
 
 The second way leaves no trace in any `.grad`. It suits questions; the first suits training, where an optimizer looks into `.grad`.
@@ -170,7 +170,7 @@ print("x.grad:", x.grad)
 r"""
 **Create a leaf where, and as, it is to be.** Or call `requires_grad_()` after the move.
 
-## 2. `.grad` adds up, and you clear it
+## 2. `.grad`, call after call
 """
 
 # %% name="predict_three"
@@ -219,7 +219,8 @@ print("in two parts:", rounded(w.grad))
 
 # %% [markdown]
 r"""
-And it is a trap: nobody clears `.grad` for you. Here is a training loop without the line that clears.
+And it is a trap: nobody clears `.grad` for you. In training, every step computes a loss, calls `backward`, and changes `w` by a small multiple of
+`w.grad`. Somebody writes this loop, and forgets the line that clears.
 """
 
 # %% name="predict_uncleared"
@@ -251,7 +252,7 @@ uncleared.reveal(dict(zip(uncleared.choices, [bool(torch.allclose(used[2], c)) f
 
 # %% [markdown]
 r"""
-So the usual loop has four lines, and now you can say of each what it does to `.grad`:
+So the usual loop, with an optimizer, has four lines, and now you can say of each what it does to `.grad`:
 
 ```
 optimizer.zero_grad()      # empties w.grad
@@ -693,8 +694,8 @@ The graph was recorded when $s$ was computed. What was not recorded then cannot 
 | `If is_grads_batched=True, we interpret the first dimension ...` | [section 4](#4.-The-whole-Jacobian): a batch of weights |
 | `appears to not have been used in the graph` | [section 1](#1.-Two-ways-to-ask): exchanged; [section 5](#5.-With-respect-to-what?): a fresh slice; an input that plays no part |
 | `One of the differentiated Tensors does not require grad` | [section 5](#5.-With-respect-to-what?): set the flag before you compute |
-| `element 0 of tensors does not require grad ...` | [section 2](#2.-.grad-adds-up,-and-you-clear-it): an update that replaced the leaf; else unit 03 |
-| `unsupported operand ... 'NoneType'` | [section 2](#2.-.grad-adds-up,-and-you-clear-it): `.grad` is `None` when nothing has arrived |
+| `element 0 of tensors does not require grad ...` | [section 2](#2.-.grad,-call-after-call): an update that replaced the leaf; else unit 03 |
+| `unsupported operand ... 'NoneType'` | [section 2](#2.-.grad,-call-after-call): `.grad` is `None` when nothing has arrived |
 
 ## 6. Samples that mix
 
