@@ -860,8 +860,8 @@ r"""
 - **`torch.func`** turns it round: `grad` makes, of the loss of **one** sample, a function for its gradient. `vmap` runs this function for all samples at once. (`in_dims` says which
   arguments have a dimension of samples in front: `W` and `v` have none.)
 
-All three give the same. What do they cost? Times differ from machine to machine, so we count: how often the backward goes through `hidden`, how many operations are carried out, and how many
-numbers they compute. `count_work` counts the last two, forward and backward.
+All three give the same. What do they cost? Times differ from machine to machine, so we count. A hook (unit 04) counts how often a backward pass goes through `hidden`. `count_work` counts
+how many operations are carried out, and how many numbers they compute, forward and backward.
 """
 
 # %% name="predict_costs"
@@ -875,21 +875,29 @@ costs
 # %% name="reveal_costs" tags=["reveal"]
 from course_utils.graph import count_work
 
+passes = []
+
+
+def watched_losses(W, v, X, t):
+    hidden = torch.sin(X @ W)
+    hidden.register_hook(lambda gradient: passes.append(1))
+    return ((hidden * v).sum(-1) - t) ** 2
+
 
 def by_the_sum_alone(losses, W, v, X, t):
     return torch.autograd.grad(losses(W, v, X, t).sum(), W)[0]
 
 
-ways = (by_the_sum_alone, by_loop, by_batch_of_weights, by_torch_func)
 grows = {}
-print("way                  samples  operations    numbers")
-for way in ways:
+print("way                  samples  passes  operations    numbers")
+for way in (by_the_sum_alone, by_loop, by_batch_of_weights, by_torch_func):
     numbers = []
     for N in (64, 128):
+        passes.clear()
         with count_work() as work:
-            way(losses, *make(N))
+            way(watched_losses, *make(N))
         numbers.append(work.numbers)
-        print(f"{way.__name__:20} {N:7} {work.operations:11,} {work.numbers:10,}")
+        print(f"{way.__name__:20} {N:7} {len(passes):7} {work.operations:11,} {work.numbers:10,}")
     grows[way] = numbers[1] / numbers[0]
     print(f"   {grows[way]:.1f} times as many numbers")
 times = {1: "about as many as before", 2: "about 2 times as many", 4: "about 4 times as many"}
@@ -898,44 +906,9 @@ costs.reveal(times[round(grows[by_loop])])
 # %% [markdown]
 r"""
 The loop sends a backward pass through the **whole batch** for each sample, although nearly everything in it is 0. That is $N$ passes whose cost grows with $N$. The batch of
-weights computes nearly as many numbers, in few operations: it saves Python's time, and little arithmetic. Only `torch.func` begins with a single sample, so no zeros are
-carried about. Its cost grows like that of the sum.
+weights carries the same zeros about, in one pass and few operations: that saves Python's time, and only a part of the arithmetic. Only `torch.func` begins with a single sample, so no
+zeros are carried about. Its cost grows like that of the sum.
 
-How often does the backward go through `hidden`? A hook (unit 04) counts.
-"""
-
-# %% name="passes"
-passes = []
-
-
-def losses_with_a_hook(W, v, X, t):
-    hidden = torch.sin(X @ W)
-    hidden.register_hook(lambda gradient: passes.append(1))
-    return ((hidden * v).sum(-1) - t) ** 2
-
-
-for way in ways:
-    passes.clear()
-    way(losses_with_a_hook, *make(64))
-    print(f"{way.__name__:20} backward passes for 64 samples: {len(passes)}")
-
-# %% [markdown]
-r"""
-And the time, on your machine. (This cell's output is not stored: yours will differ.)
-"""
-
-# %% name="times" tags=["personal"]
-import time
-
-for way in ways:
-    way(losses, *make(64))  # the first call of anything takes longer
-    start = time.perf_counter()
-    for _ in range(5):
-        way(losses, *make(64))
-    print(f"{way.__name__:20} {(time.perf_counter() - start) / 5 * 1000:8.2f} ms for 64 samples")
-
-# %% [markdown]
-r"""
 ## What you can do now
 
 - You can ask for the gradient of any result with respect to any tensor that it was computed from, and say which of the two ways writes into `.grad`.
