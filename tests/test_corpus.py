@@ -186,6 +186,75 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
         ),
         ("i06", "a hook from before a change in place"): (Cell("lesson", "hook_versions"),),
     },
+    "05_asking_for_gradients": {
+        ("c01", "a leaf that is moved, and whose name then means another tensor"): (
+            Cell("lesson", "predict_moved"),
+            Cell("lesson", "reveal_moved"),
+            Cell("lesson", "moved_nowhere"),
+        ),
+        ("c03", "an update that replaces the leaf"): (
+            Cell("lesson", "updates"),
+            Mistake("mend_training", "update_replaces_leaf"),
+        ),
+        ("c11", "a backward that is thought to replace what is in .grad"): (
+            Cell("lesson", "predict_three"),
+            Cell("lesson", "reveal_uncleared"),
+            Mistake("predict_dot_grad", "backward_overwrites_grad"),
+            Mistake("mend_training", "never_cleared"),
+        ),
+        ("c15", "a zero_grad that is thought to write zeros"): (
+            Cell("lesson", "zero_grad"),
+            Mistake("mend_training", "zero_grad_writes_zeros"),
+        ),
+        ("d01", "grad_outputs in the shape of the input"): (Cell("lesson", "outer"),),
+        ("d02", "the argument of backward taken for a scale"): (
+            Cell("lesson", "predict_weights"),
+            Cell("lesson", "jacobian_explorer"),
+            Mistake("predict_weights", "gradient_argument_is_a_scale"),
+        ),
+        ("d03", "a Jacobian filled column by column"): (
+            Cell("lesson", "columns_or_rows"),
+            Mistake("mend_jacobian", "jacobian_transposed"),
+        ),
+        ("d04", "a list of outputs that is summed"): (
+            Cell("lesson", "predict_list"),
+            Cell("exercise", "mend_jacobian"),
+            Mistake("for_each_sample", "multiple_outputs_are_summed"),
+        ),
+        ("d05", "a fresh slice taken for the one that was used"): (
+            Cell("lesson", "predict_slice"),
+            Cell("lesson", "slice_repaired"),
+            Mistake("by_column", "slice_is_the_same_tensor"),
+        ),
+        ("d07", "several outputs collapsed into one derivative"): (
+            Cell("lesson", "position"),
+            Mistake("each_output", "output_components_collapsed"),
+        ),
+        ("d08", "samples that are thought not to mix, and a mean detached alone"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "predict_detached"),
+            Cell("lesson", "batch_explorer"),
+            Cell("exercise", "standardise"),
+            Mistake("choose_trick", "batch_independence_assumed"),
+        ),
+        ("d10", "allow_unused for a tensor that requires no gradient"): (
+            Cell("lesson", "predict_flag"),
+            Mistake("gradient_for_each", "allow_unused_covers_everything"),
+        ),
+        ("d12", "is_grads_batched for a batch of data"): (
+            Cell("lesson", "batched"),
+            Mistake("mend_jacobian", "batched_grads_means_batched_data"),
+            Mistake("for_each_sample", "batched_grads_means_batched_data"),
+        ),
+        ("d14", "singular names for outputs and inputs"): (
+            Cell("lesson", "wrong_names"),
+            Mistake("gradient_for_each", "wrong_keyword_names"),
+        ),
+        ("h06", "inputs and outputs exchanged"): (
+            Cell("lesson", "wrong_names"),
+            Mistake("gradient_for_each", "swapped_inputs_outputs"),
+        ),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

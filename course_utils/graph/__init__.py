@@ -20,6 +20,7 @@ from .recording import Origin, Recording, SecondOrder
 from .replay import Replay, State, replay
 from .trace import trace
 from .values import Snapshot, Statistics, Unreadable
+from .work import Work, count_work
 
 __all__ = [
     "Accumulated",
@@ -47,6 +48,8 @@ __all__ = [
     "State",
     "Statistics",
     "Unreadable",
+    "Work",
+    "count_work",
     "draw",
     "record",
     "replay",

@@ -116,7 +116,7 @@ class _Live:
     def __init__(self, switched: RecordingSwitches) -> None:
         import ipywidgets as widgets
 
-        from course_utils.widgets.keys import keep_keys
+        from course_utils.widgets.controls import help_controls
 
         self._switched = switched
         self._following = False
@@ -137,7 +137,7 @@ class _Live:
         row = widgets.Layout(flex_flow="row wrap", max_width="720px")
         controls = widgets.VBox([widgets.Box(list(self._boxes.values()), layout=row), self._mode])
         self.container = widgets.VBox([controls, self._picture, self._words.widget])
-        keep_keys(self.container)
+        help_controls(self.container)
         self.show()
 
     def show(self) -> None:
