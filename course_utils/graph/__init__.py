@@ -6,6 +6,7 @@ from .draw import draw
 from .events import (
     Accumulated,
     ChangedByHook,
+    ChangedInPlace,
     Entered,
     Event,
     Freed,
@@ -24,6 +25,7 @@ from .values import Snapshot, Statistics, Unreadable
 __all__ = [
     "Accumulated",
     "ChangedByHook",
+    "ChangedInPlace",
     "Diary",
     "Edge",
     "Entered",
