@@ -290,7 +290,18 @@ r"""
 `apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it, and no error says so: the gradient is
 None in the end. With `*tensors`, each tensor is an argument, and each gets a gradient.
 
-(Keywords, as in `apply(x, y, n=3)`, work in the version that runs here. Earlier ones refused them, so this course passes by position.)
+Can an argument be passed by its name? You may read that `apply` takes no keywords. That was so in earlier versions:
+"""
+
+# %% name="keywords"
+try:
+    print("apply(x, y, n=3) gives", ProductPower.apply(x, y, n=3).item())
+except TypeError as error:
+    print("TypeError:", error)
+
+# %% [markdown]
+r"""
+Code that must run everywhere passes by position.
 
 A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient. The weight of
 a Linear layer does, and its input in the first layer does not (unit 03).

@@ -45,7 +45,7 @@ def wave(last: str, before: str = "pass", forward: str = SAVES):
 GRAD_X = "grad_output * a * ctx.k * torch.cos(ctx.k * x)"
 GRAD_A = "grad_output * torch.sin(ctx.k * x)"
 KEEPS_BOTH = "(ctx, x, a, k):\n        ctx.x, ctx.a, ctx.k = x, a, k\n        return a * torch.sin(k * x)"
-SAVES_DETACHED = "(ctx, x, a, k):\n        ctx.save_for_backward(x.detach(), a)\n        ctx.k = k\n        return a * torch.sin(k * x)"
+SAVES_DETACHED = SAVES.replace("(x, a)", "(x.detach(), a)")
 KEEPS_X = (
     "(ctx, x, t):\n        ctx.save_for_backward(x)\n        ctx.t = t\n"
     "        return torch.nn.functional.softshrink(x, t)"
