@@ -343,7 +343,7 @@ before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what 
 
 # %% name="stepper"
 x = torch.tensor(1.0, requires_grad=True)
-y = torch.tensor(1.5, requires_grad=True)
+y = torch.tensor(2.5, requires_grad=True)
 u = x + 1
 z = ProductPower.apply(u, y, 3)
 L = z / 4
@@ -380,8 +380,8 @@ class Look(torch.autograd.Function):
         return grad_output
 
 
-gradient(Look.apply, lambda y: (2 * y).sum())
-gradient(Look.apply, lambda y: y.sum())
+for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
+    gradient(Look.apply, rest)
 # %% [markdown]
 r"""
 After `y.sum()`, three entries share **one** number in memory: the backward of a sum expands, and `expand` copies nothing (unit 03). Write a 0 into
@@ -403,11 +403,11 @@ class TimesMask(WithClone):
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     gradient(WithoutClone.apply, lambda y: y.sum())
-print("grad_output[x < 0] = 0    a warning:", str(caught[-1].message).split(". ")[0])
+print("grad_output[x < 0] = 0, a warning:\n   ", str(caught[-1].message).split(". ")[0])
 try:
     gradient(TimesMask.apply, lambda y: y.sum())
 except RuntimeError as error:
-    print("grad_output *= x > 0      an error: ", str(error).split(". ")[0])
+    print("grad_output *= x > 0, an error:\n   ", str(error).split(". ")[0])
 
 # %% [markdown]
 r"""
@@ -478,7 +478,8 @@ class Asked(WithClone):
         return grad_input
 
 
-gradient(Asked.apply, lambda y: y.sum())
+for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
+    gradient(Asked.apply, rest)
 # %% [markdown]
 r"""
 In an ordinary backward pass there is no graph for it to stay in. And a backward without any clone is just as good, as long as it makes a new tensor.
@@ -509,9 +510,9 @@ r"""
 At exactly 0, `torch.relu` has the gradient 0. The tutorial's mask `x < 0` leaves 0 out, and lets the whole gradient through. Neither is forced by
 mathematics; unit 08 is about such places. But an operation that claims to be ReLU should do what ReLU does.
 
-## 5. What `save_for_backward` is for
+## 5. What saving is for
 
-An attribute `ctx.y = y` seems to do the same as `ctx.save_for_backward(y)`. Three things are different. The operation is $y = e^x$. Its derivative is the
+What is `save_for_backward` for? An attribute `ctx.y = y` seems to do the same. Three things are different. The operation is $y = e^x$. Its derivative is the
 output itself, so the output is kept.
 """
 
@@ -726,7 +727,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 r"""
-"Numerical" is the nudge, and "analytical" is your backward. A judge must be asked properly. Three times the question was wrong, and not the operation:
+"Numerical" is the nudge, and "analytical" is your backward. A judge must be asked properly. Here are four questions that are badly put:
 """
 
 # %% name="asked_wrongly"
@@ -926,7 +927,7 @@ for operation in (NumpyCube, NumpyCubeOnce):
 
 # %% [markdown]
 r"""
-## 8. `setup_context`, torch.func and vmap
+## 8. setup_context, torch.func and vmap
 
 `torch.func` (unit 05) has its own way to run code, and asks for the halves in three parts. The forward computes, and gets no `ctx`.
 `setup_context` gets the inputs as a tuple and the output, and keeps what the backward needs.
@@ -1125,6 +1126,24 @@ print("gradcheck:", gradcheck(squared_product, (x, y)), "  gradgradcheck:", grad
 
 # %% [markdown]
 r"""
+## From a message to its cause
+
+| the message says | what it means | where |
+|---|---|---|
+| returned an incorrect number of gradients | one value for each argument of `forward`; None for what is no tensor; a tuple, no list | [section 2](#2.-One-gradient-for-each-argument) |
+| returned a gradient different than None | a gradient for an argument that is no tensor | [section 2](#2.-One-gradient-for-each-argument) |
+| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 1](#1.-From-a-pair-to-a-Function) |
+| save_for_backward can only save variables | a number, a shape, a tuple: keep it as an attribute of `ctx` | [section 2](#2.-One-gradient-for-each-argument) |
+| Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
+| has been modified by an inplace operation | what was saved was changed before the backward (unit 04) | [section 5](#5.-What-saving-is-for) |
+| Jacobian mismatch | read both numbers; then look at dtype, kinks and inputs | [section 6](#6.-Two-judges) |
+| a leaf Variable that requires grad has been used in an in-place operation; Some elements marked as dirty | an operation that works in place: on a leaf, or without returning what it marked | [section 7](#7.-Three-things-to-announce) |
+| trying to differentiate twice a function that was marked with @once_differentiable | the backward cannot be differentiated, and says so | [section 7](#7.-Three-things-to-announce) |
+| must override the setup_context staticmethod; does not have vmap support; returned as-is as output | `torch.func` and `vmap` ask for more | [section 8](#8.-setup_context,-torch.func-and-vmap) |
+| should not be instantiated; Legacy autograd function with non-static forward method | an old Function, or a new one that is called | [section 9](#9.-An-old-one) |
+| no message, and the gradient is None | the tensors came in a list | [section 2](#2.-One-gradient-for-each-argument) |
+| no message, and the backward is never run | `forward` was called in place of `apply` | [section 8](#8.-setup_context,-torch.func-and-vmap) |
+
 ## What you can do now
 
 - You can teach autograd an operation: both halves, one gradient for each argument, None where there is none to give.
