@@ -167,7 +167,7 @@ print("swapped:", [g.item() for g in torch.autograd.grad(5 * Swapped.apply(x, y)
 
 # %% [markdown]
 r"""
-It checks the number of gradients and their shapes, and nothing else. The numbers are your business. Section 6 has the judges.
+It checks how many gradients come back, and whether their shapes fit. The numbers are your business. Section 6 has the judges.
 
 ## 2. One gradient for each argument
 
@@ -287,8 +287,8 @@ listed.reveal(dict(zip(listed.choices, [requires is True, requires is False, req
 
 # %% [markdown]
 r"""
-`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it, and no error says so: the gradient is
-None in the end. With `*tensors`, each tensor is an argument, and each gets a gradient.
+`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it, and no error says so: the
+way back ends here. With `*tensors`, each tensor is an argument, and each gets a gradient.
 
 Can an argument be passed by its name? You may read that `apply` takes no keywords. That was so in earlier versions:
 """
