@@ -255,6 +255,68 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("gradient_for_each", "swapped_inputs_outputs"),
         ),
     },
+    "06_custom_function": {
+        ("e01", "an old Function, made into an object and called"): (
+            Cell("lesson", "legacy"),
+            Cell("lesson", "modernised"),
+            Cell("exercise", "mend_legacy"),
+        ),
+        ("e02", "a clone that is said to keep the graph"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "predict_sister"),
+            Cell("lesson", "caller"),
+            Cell("lesson", "graph_has_no_part"),
+            Mistake("mend_shrink", "still_shared"),
+            Mistake("choose_own_tensor", "detach_is_a_copy"),
+        ),
+        ("e03", "None appended until the error goes away"): (
+            Cell("lesson", "count_of_gradients"),
+            Mistake("wave", "none_missing"),
+            Mistake("mend_legacy", "none_missing"),
+        ),
+        ("e04", "an intermediate kept, and the second derivative wrong"): (
+            Cell("lesson", "four_ways"),
+            Cell("lesson", "reveal_second"),
+            Mistake("wave", "intermediate_saved"),
+            Cell("exercise", "mend_intermediate"),
+        ),
+        ("e05", "an inner graph kept on a detached copy"): (
+            Cell("lesson", "four_ways"),
+            Cell("lesson", "reveal_second"),
+        ),
+        ("e08", "tensors in a list taken for arguments"): (
+            Cell("lesson", "predict_list"),
+            Cell("exercise", "mend_list"),
+        ),
+        ("e09", "an output kept on ctx"): (
+            Cell("lesson", "reveal_versions"),
+            Cell("lesson", "memory"),
+            Mistake("sigmoid_for_func", "output_kept_as_an_attribute"),
+        ),
+        ("e10", "a number saved for backward"): (
+            Cell("lesson", "saves_a_number"),
+            Mistake("wave", "number_saved_as_a_tensor"),
+        ),
+        ("e11", "an input changed in place and not marked"): (
+            Cell("lesson", "predict_dirty"),
+            Cell("exercise", "mend_dirty"),
+            Mistake("mend_dirty", "another_tensor_returned"),
+        ),
+        ("e14", "a Function that torch.func and vmap refuse"): (
+            Cell("lesson", "setup_context"),
+            Mistake("sigmoid_for_func", "context_in_the_forward"),
+            Mistake("sigmoid_for_func", "no_vmap_rule"),
+        ),
+        ("e15", "keywords handed to apply"): (Cell("lesson", "keywords"),),
+        ("e16", "forward called in place of apply"): (
+            Cell("lesson", "predict_direct"),
+            Mistake("mend_legacy", "forward_called_directly"),
+        ),
+        ("e19", "an output of whole numbers, and its gradient"): (Cell("lesson", "non_differentiable"),),
+        ("e20", "an input returned as it is and saved"): (Cell("lesson", "returned_as_it_is"),),
+        ("i07", "gradcheck in single precision"): (Cell("lesson", "asked_wrongly"),),
+        ("i09", "gradcheck on an expanded input"): (Cell("lesson", "asked_wrongly"),),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

@@ -6,6 +6,7 @@ from .draw import draw
 from .events import (
     Accumulated,
     ChangedByHook,
+    ChangedInPlace,
     Entered,
     Event,
     Freed,
@@ -25,6 +26,7 @@ from .work import Work, count_work
 __all__ = [
     "Accumulated",
     "ChangedByHook",
+    "ChangedInPlace",
     "Diary",
     "Edge",
     "Entered",
