@@ -20,8 +20,24 @@ def arrange(blocks: Blocks, wires: Sequence[Wire], room: float, wanted: Directio
 
     Where both are too wide it is the narrower one; `wanted` decides it beforehand.
     """
+    if wanted is None and len(wires) > _MOST_WIRES:
+        found = _quickly(blocks, wires, room)
+        if found is not None:
+            return found
     placed = places(blocks(wanted), wires, wanted) if wanted else _where_there_is_room(blocks, wires, room)
     return _uncrossed(blocks(placed.direction), wires, placed)
+
+
+def _quickly(blocks: Blocks, wires: Sequence[Wire], room: float) -> Layout | None:
+    """A large graph downward, its inputs in the order found without labels; None if it may go another way."""
+    if longest_way(blocks("right"), wires, "right") <= room:
+        return None
+    unlabelled = [replace(wire, label=None) for wire in wires]
+    placed = places(blocks("down"), unlabelled, "down")
+    if placed.width > room:
+        return None
+    found = layout(blocks("down"), _as_they_arrive(blocks("down"), wires, placed), "down")
+    return found if found.width <= room else None
 
 
 def _where_there_is_room(blocks: Blocks, wires: Sequence[Wire], room: float) -> Layout:

