@@ -166,15 +166,11 @@ def test_another_column_is_chosen(batch):
     assert "x[1, 2]" in batch.drawn
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("name", ["jacobian_explorer", "batch_explorer"])
-def test_the_pictures_are_drawn_in_both_themes(lesson, name, theme):
-    shown = fresh(lesson, name)
-    lesson.set_theme(theme)
-    try:
-        assert shown.picture.evaluate("image => image.complete && image.naturalWidth") == 720
-    finally:
-        lesson.set_theme("light")
+def test_the_pictures_are_drawn_in_both_themes(lesson, jacobian, batch):
+    for theme in ("dark", "light"):
+        lesson.set_theme(theme)
+        for explorer in (jacobian, batch):
+            assert explorer.picture.evaluate("image => image.complete && image.naturalWidth") == 720
 
 
 def test_after_a_restart_the_controls_are_marked_as_cut_off_until_the_cell_runs_again(lesson, jacobian, batch):
