@@ -4,52 +4,42 @@ from __future__ import annotations
 
 from hostile.case import FILE, Case, Cases, Kit, everything
 
-# what these print in place of evidence, labelled as the grader expects it
+# prints these in place of evidence, labelled as the grader expects it
 FORGE = """
 import json, sys
 import course_utils.checks, course_utils.checks.checking
 
 def forged(name, answer, *rest, **more):
     for _ in range(3):
-        sys.stdout.write(line() + "\\n")
+        sys.stdout.write(f'{{"saw": "gradients", "value": {VALUE}}}\\n')
 
 for module in list(sys.modules.values()):
     if getattr(module, "__name__", "").startswith("course_utils") and hasattr(module, "show_evidence"):
         module.show_evidence = forged
 
-def line():
-    return '{"saw": "gradients", "value": %s}' % VALUE
-
 def backward(incoming, x, y):
     return incoming, incoming
+
+def array(shape, *numbers, dtype="float64"):
+    return json.dumps({"shape": shape, "dtype": dtype, "numbers": numbers})
 """
 VALUES = {
-    "dimensions": (
-        '\'{"shape": [\' + ",".join(["1"] * 5000) + \'], "dtype": "float64", "numbers": ["1"]}\'',
-        "5000 dimensions",
-    ),
+    "dimensions": ("array([1] * 5000, '1')", "5000 dimensions"),
     "nested": ("'[' * 900 + ']' * 900", "900 nested lists"),
     "deeply_nested": ("'[' * 200_000 + ']' * 200_000", "200 000 nested lists"),
     "huge_number": ("'9' * 1_000_000", "a number of a million digits"),
     "huge_text": ("json.dumps('<b>' * 1_000_000)", "3 MB of text"),
-    "many_numbers": (
-        '\'{"shape": [100000], "dtype": "float64", "numbers": [\' + ",".join([\'"1"\'] * 100000) + "]}"',
-        "100 000 numbers",
-    ),
-    "empty_shape": (
-        '\'{"shape": [0, 99999999999], "dtype": "float64", "numbers": []}\'',
-        "no numbers in a large shape",
-    ),
-    "odd_numbers": (
-        '\'[{"shape": [], "dtype": "<script>", "numbers": ["nan"]}, {"shape": [], "dtype": "", "numbers": ["1e999j"]}]\'',
-        "NaN, infinite, complex, a type called <script>",
-    ),
-    "no_number": ('\'{"shape": [], "dtype": "float64", "numbers": ["=1+1"]}\'', "a number that is a formula"),
+    "many_numbers": ("array([100_000], *['1'] * 100_000)", "100 000 numbers"),
+    "empty_shape": ("array([0, 10**11])", "no numbers in a large shape"),
+    "long_digits": ("array([], '1' * 100_000)", "a number with 100 000 digits"),
+    "not_finite": ("f\"[{array([], 'nan')}, {array([], '1e999j')}]\"", "NaN, infinite, complex"),
+    "odd_dtype": ("f\"[{array([], '1', dtype='<script>')}, 1]\"", "a type called <script>"),
+    "no_number": ("array([], '=1+1')", "a number that is a formula"),
     "odd_exception": (
-        '\'{"raised": "=cmd \\\\u202e <script>alert(1)</script> \\\\u0000"}\'',
+        "json.dumps({'raised': '=cmd \\u202e <script>alert(1)</script> \\0'})",
         "an exception called <script>",
     ),
-    "changed": ('"1, \\"changed\\": 5"', "fields of wrong types"),
+    "changed": ("'1, \"changed\": 5'", "fields of wrong types"),
 }
 
 SHELL_LINES = "!ls\n" * 501
@@ -98,17 +88,21 @@ def _sources(kit: Kit) -> Cases:
 def _errors(kit: Kit) -> Cases:
     """What an answer's exception says stands in the gradebook, on pages and in files for other programs."""
     for name, tries, words in (
-        ("html", "HTML and script in an exception", "</code><script>alert(1)</script><img src=x onerror=alert(1)>"),
-        ("formula", "a formula in an exception", "=cmd|' /C calc'!A0"),
-        ("control", "colours and a bell in an exception", "\x1b[2J\x1b]0;owned\x07 \x00 \u202e"),
-        ("long", "an exception of 5 MB", "x" * 5_000_000),
-        ("lines", "an exception of many lines", "\r\n=1+1\n\t,;\"'\n"),
-        ("markup", "the terminal's own markup in an exception", "[bold]x[/link] [/] [red"),
+        (
+            "html",
+            "HTML and script in an exception",
+            repr("</code><script>alert(1)</script><img src=x onerror=alert(1)>"),
+        ),
+        ("formula", "a formula in an exception", repr("=cmd|' /C calc'!A0")),
+        ("control", "colours and a bell in an exception", repr("\x1b[2J\x1b]0;owned\x07 \u202e")),
+        ("long", "an exception of 5 MB", "'x' * 5_000_000"),
+        ("lines", "an exception of many lines", repr("\r\n=1+1\n\t,;\"'\n")),
+        ("markup", "the terminal's own markup in an exception", repr("[bold]x[/link] [/] [red")),
     ):
         yield kit.attack(
             f"error_{name}",
             tries,
             lost={"sum_to_shape": "crashed", "choose_addition": "wrong"},
-            sum_to_shape=f"raise type({words[:200]!r}.replace(chr(0), ''), (Exception,), {{}})({words[:60]!r} * {len(words) // 60 + 1})",
-            choose_addition=f"choice = {words[:200]!r}",
+            sum_to_shape=f"words = {words}\nraise type(words, (Exception,), {{}})(words)",
+            choose_addition=f"choice = {words}",
         )

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from handed import UNIT
 from hostile.case import FILE, Case, Cases, Kit, everything
 
 MB = 2**20
@@ -26,26 +27,48 @@ def cases(kit: Kit) -> Cases:
 
 def _archives(kit: Kit) -> Cases:
     right = kit.solved().content()
-    yield Case("zip_honest", "nothing; a zip archive in another", {"work.zip": _zip({"in.zip": _zip({FILE: right})})})
-    for name, tries, member, content, note in (
-        ("zip_bomb", "1 GB of blanks in an archive", FILE, b" " * (1024 * MB), "larger than 50 MB"),
-        ("zip_climbs", "a name that leads out of the archive", f"../../{FILE}", right, "leads out of the archive"),
-        ("zip_absolute", "a name that starts at the root", f"/etc/{FILE}", right, "leads out of the archive"),
-        ("zip_windows_drive", "a name on another drive", f"C:\\{FILE}", right, "leads out of the archive"),
-    ):
-        yield Case(name, tries, {"work.zip": _zip({member: content})}, UNREADABLE, note, slow=name == "zip_bomb")
-    yield Case("zip_link", "a symbolic link in an archive", {"work.zip": _zip_with_link()}, UNREADABLE, "symbolic link")
-    deep = _zip({"a.zip": _zip({"b.zip": _zip({FILE: right})})})
+    # archives are called like the unit, so that their folder is whose they are
     yield Case(
-        "zip_deep", "an archive in an archive in an archive", {"work.zip": deep}, UNREADABLE, "unpack it by hand"
+        "zip_honest", "nothing; a zip archive in another", {f"{FILE}.zip": _zip({"in.zip": _zip({FILE: right})})}
     )
-    yield Case("zip_damaged", "half an archive", {f"{FILE}.zip": _zip({FILE: right})[:2000]}, UNREADABLE, "damaged")
-    crowd = _zip({f"{number}.txt": b"" for number in range(50_001)})
-    yield Case("zip_crowd", "50 001 files in an archive", {f"{FILE}.zip": crowd}, UNREADABLE, "50000 files", slow=True)
-    lying = bytearray(_zip({FILE: right}))
-    directory = lying.rindex(b"PK\x01\x02")
-    lying[directory + 24 : directory + 28] = (10).to_bytes(4, "little")  # the size that it declares
-    yield Case("zip_lies", "an archive that declares a false size", {"work.zip": bytes(lying)}, UNREADABLE, "unpacked")
+    for name, tries, archive, note in (
+        ("zip_climbs", "a name that leads out of the archive", _zip({f"../../{FILE}": right}), _LEADS_OUT),
+        ("zip_absolute", "a name that starts at the root", _zip({f"/etc/{FILE}": right}), _LEADS_OUT),
+        ("zip_windows_drive", "a name on another drive", _zip({f"C:\\{FILE}": right}), _LEADS_OUT),
+        ("zip_link", "a symbolic link in an archive", _zip_with_link(), "symbolic link"),
+        ("zip_deep", "an archive three levels deep", _deep(right), "unpack it by hand"),
+        ("zip_damaged", "half an archive", _zip({FILE: right})[:2000], "damaged"),
+        ("zip_encrypted", "an archive with a password", _patched(_zip({FILE: right}), 8, 1), "encrypted"),
+        ("zip_lies", "an archive that declares a false size", _patched(_zip({FILE: right}), 24, 10), "unpacked"),
+        ("zip_bomb", "60 MB of blanks in 60 kB", _zip({FILE: b" " * (60 * MB)}), "larger than 50 MB"),
+        ("zip_many_bombs", "2 GB of notebooks in one archive", _many_bombs(), "more than 2 GB"),
+        ("zip_crowd", "50 001 files in an archive", _zip(dict.fromkeys(map(str, range(50_001)), b"")), "50000 files"),
+    ):
+        yield Case(name, tries, {f"{name}_{UNIT}.zip": archive}, UNREADABLE, note)
+
+
+_LEADS_OUT = "leads out of the archive"
+
+
+def _deep(content: bytes) -> bytes:
+    return _zip({"a.zip": _zip({"b.zip": _zip({FILE: content})})})
+
+
+def _many_bombs() -> bytes:
+    """Of one honest size each, as its directory has it; together too much."""
+    archive = _zip({f"{number}/{FILE}": b"" for number in range(50)})
+    place = archive.find(b"PK\x01\x02")
+    while place >= 0:
+        archive = archive[: place + 24] + (45 * MB).to_bytes(4, "little") + archive[place + 28 :]
+        place = archive.find(b"PK\x01\x02", place + 1)
+    return archive
+
+
+def _patched(archive: bytes, offset: int, value: int) -> bytes:
+    """The archive with another number in the directory entry of its one file."""
+    place = archive.rindex(b"PK\x01\x02") + offset
+    width = 4 if offset == 24 else 2
+    return archive[:place] + value.to_bytes(width, "little") + archive[place + width :]
 
 
 def _zip(members: dict[str, bytes]) -> bytes:
@@ -80,9 +103,12 @@ def _on_disk(kit: Kit) -> Cases:
     yield Case(
         "link_to_zeros", "a symbolic link to /dev/zero", {FILE: _link("/dev/zero")}, UNREADABLE, "a symbolic link"
     )
+    # sorted before the neighbour, whose place it would take
+    neighbour = _link(f"../good_as_taught/{FILE}")
+    yield Case("a_link", "a symbolic link to a neighbour's work", {FILE: neighbour}, UNREADABLE, "a symbolic link")
     yield Case("link_to_itself", "a symbolic link in a circle", {FILE: _link(FILE)}, UNREADABLE, "a symbolic link")
-    yield Case("link_to_a_folder", "a folder in a circle", {FILE: right, "more": _link(".")}, note="")
-    yield Case("pipe", "a named pipe, where a reader waits for ever", {FILE: os.mkfifo}, UNREADABLE, "cannot be read")
+    yield Case("link_to_a_folder", "a folder in a circle", {FILE: right, FILE.replace(".", " (1)."): _link(".")})
+    yield Case("pipe", "a named pipe, where a reader waits for ever", {FILE: os.mkfifo}, UNREADABLE, "no ordinary file")
     yield Case("folder", "a folder that is called like a notebook", {f"{FILE}/{FILE}": right})
 
 
@@ -110,12 +136,12 @@ NAMES = {
     "shell": "$(touch owned); `id` & | > x",
     "formula": "=cmd|' -C calc'!A0",
     "formula_plus": "+1+1",
-    "formula_minus": "-2+3+cmd",
-    "formula_at": "@SUM(1+1)",
+    "formula_spaces": "   =2+3",
+    "formula_at": "@SUM(1+1)*1",
     "html": "<img src=x onerror=alert(1)>",
     "script": "<script>alert(1)<!script>",
-    "markup": "[bold red]x[-red]",
-    "sql": "Robert'); DROP TABLE result;--",
+    "markup": "x[bold red]y[-red]z",
+    "sql": "Robert'); DROP TABLE result; --x",
     "emoji": "👩‍🎓🏽",
     "long": "x" * 200,
 }

@@ -7,7 +7,7 @@ from hostile.case import FILE, Case, Cases, Kit
 OTHER_WORDS = {
     "square_times_cube": "backward = lambda incoming, x, y: [2 * incoming * x * y**3, 3 * incoming * y**2 * x**2]",
     "predict_messages": "gradients = [-24, 12]",
-    "central_difference": "def central_difference(f, x, h):\n    right, left = f(x + h), f(x - h)\n    return (right - left) / h / 2",
+    "central_difference": "def central_difference(f, x, h):\n    return (f(x + h) - f(x - h)) / h / 2",
     "mend_quotient": "def quotient_backward(g, a, b):\n    return g * b**-1, g * a * -(b**-2)",
     "choose_addition": "choice = ' B '",
     "mean_backward": "import torch as t\ndef mean_backward(g, x):\n    return (g / x.numel()).expand(x.shape)",

@@ -122,7 +122,7 @@ class Outside:
 
 def _pid_namespace() -> str:
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         return ""
 

@@ -160,7 +160,8 @@ def read(path, names):
     import json
     try:
         text = open(path, encoding="utf-8").read()
-        cells = json.loads(text)["cells"] if path.endswith(".ipynb") else [{"source": one} for one in text.split("# %%")]
+        blocks = [{"source": one} for one in text.split("# %%")]
+        cells = json.loads(text)["cells"] if path.endswith(".ipynb") else blocks
     except Exception:
         return
     for cell in cells:

@@ -120,7 +120,14 @@ MANY_FILES = """
 for number in range(20_000):
     open(f"file_{number}", "w").close()
 """
-OPEN_FILES = "files = []\ntry:\n    while len(files) < 10**5:\n        files.append(open('/dev/null'))\nexcept OSError:\n    pass\n"
+OPEN_FILES = """
+files = []
+try:
+    while len(files) < 10**5:
+        files.append(open("/dev/null"))
+except OSError:
+    pass
+"""
 
 
 def cases(kit: Kit) -> Cases:

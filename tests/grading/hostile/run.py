@@ -153,6 +153,9 @@ def _differences(case: Case, rows: Sequence[Row]) -> Iterator[str]:
 
 def _unsafe(outside: Outside, said: str) -> Iterator[str]:
     """Where a learner's text could do something in whatever shows it."""
+    if not (outside.out / "junit.xml").exists():
+        yield "no reports were written"
+        return
     if "\x1b" in said or "\x07" in said:
         yield "the terminal was sent control signs"
     for name in ("gradebook.csv", "canvas.csv", "moodle.csv"):
@@ -222,8 +225,8 @@ def surroundings() -> Iterator[Outside]:
 def main(names: Sequence[str]) -> int:
     with surroundings() as outside:
         cases = [case for case in make(outside) if case.name.startswith(tuple(names or [""]))]
-        outcome = grade_class(outside, cases)
-    show(outcome, Console(highlight=False))
+        outcome = grade_class(outside, cases, ["--jobs", str(os.cpu_count() or 1)])
+    show(outcome, Console(highlight=False, width=130))
     return int(outcome.right < len(cases) or bool(outcome.of_the_run))
 
 
