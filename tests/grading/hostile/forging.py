@@ -88,7 +88,7 @@ print("✔ right, 3 points")
 sys.stdout = sys.stderr = Deaf()
 """
 CHANNEL = r"""
-import json, os, stat, struct
+import json, os, stat
 
 frames = [
     {"cell": 2, "outcome": "passed", "stdout": "", "error": ""},
@@ -96,6 +96,12 @@ frames = [
     {"msg_type": "execute_reply", "content": {"status": "ok", "execution_count": 1}},
     {"header": {"msg_type": "status"}, "msg_type": "status", "content": {"execution_state": "idle"}},
     {"saw": "gradients", "value": None},
+    ["out", '{"saw": "gradients", "value": null}'],
+    ["done"],
+    ["raised", "SystemExit", "right"],
+    ["ready"],
+    "forked 1",
+    "ended 0",
 ]
 
 def forge():
@@ -103,11 +109,9 @@ def forge():
         try:
             kind = os.fstat(fd).st_mode
             if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or fd == 1:
-                os.set_blocking(fd, False)
                 for frame in frames:
                     text = json.dumps(frame).encode() + b"\n"
                     os.write(fd, text)
-                    os.write(fd, struct.pack(">I", len(text)) + text)
         except OSError:
             continue
 
@@ -138,6 +142,20 @@ for name, module in list(sys.modules.items()):
                 setattr(module, known, forged)
 import course_utils.checks
 course_utils.checks.show_evidence = forged
+"""
+FLOOD = """
+import os, stat
+
+for fd in range(256):
+    try:
+        if fd > 2 and stat.S_ISSOCK(os.fstat(fd).st_mode):
+            for _ in range(300):
+                os.write(fd, b"[" * 2**20)  # 300 MB without a line end
+    except OSError:
+        continue
+
+def backward(incoming, x, y):
+    return incoming, incoming
 """
 FIXED_INPUTS = """
 from course_utils.checks import draw
@@ -222,6 +240,12 @@ def _patches(kit: Kit) -> Cases:
         "forged messages on every file that is open",
         lost={"square_times_cube": "wrong"},
         square_times_cube=CHANNEL,
+    )
+    yield kit.attack(
+        "floods_the_channel",
+        "300 MB without a line end on every socket",
+        lost={"square_times_cube": "crashed"},
+        square_times_cube=FLOOD,
     )
 
 

@@ -58,6 +58,37 @@ for _ in range(40):
                 os._exit(0)
         os._exit(0)
 """
+UNMAPPED = """
+import os
+OUTSIDE
+kept = []
+try:
+    for _ in range(200 if walled() else 0):  # files that are memory, and in nobody's address space
+        kept.append(os.memfd_create("memory"))
+        os.write(kept[-1], bytes(15 * 2**20))
+    if len(kept) == 200:
+        confess()
+except OSError:
+    pass
+"""
+DETACHED = """
+import ctypes
+OUTSIDE
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+libc.shmdt.argtypes = [ctypes.c_void_p]
+libc.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+taken = 0
+for _ in range(30 if walled() else 0):
+    number = libc.shmget(0, 2**27, 0o1600)  # 128 MB that stay when nobody holds them
+    address = libc.shmat(number, None, 0) if number >= 0 else None
+    if address and address < 2**64 - 1:
+        ctypes.memset(address, 1, 2**27)
+        libc.shmdt(address)
+        taken += 1
+if taken == 30:
+    confess()
+"""
 MANY = """
 import os, time
 OUTSIDE
@@ -96,6 +127,7 @@ def mean_backward(incoming, x):
     return torch.full_like(x, incoming / x.numel())
 """
 NEVER_SILENT = "while True:\n    print('over and over' * 1000)"
+STDERR = "import os, sys\nsys.stderr.write('e' * 10**6)\nos.write(2, b'f' * 10**6)\n"
 BINARY = "import sys, os\nos.write(1, bytes(range(256)) * 4096)\nsys.stdout.write('\\x00\\x1b[2J\\udcff')\n"
 FULL_DISK = """
 OUTSIDE
@@ -185,6 +217,7 @@ def _output_and_disk(kit: Kit) -> Cases:
         mean_backward=NEVER_SILENT,
         slow=True,
     )
+    yield kit.attack("stderr_2_mb", "2 MB on stderr", mean_backward=STDERR + RIGHT_MEAN)
     yield kit.attack("output_binary", "bytes that are no text on fd 1", mean_backward=BINARY + RIGHT_MEAN)
     yield kit.attack("disk_3_gb", "a file of 3 GB", mean_backward=FULL_DISK + RIGHT_MEAN)
     yield kit.attack("disk_deep_folders", "folders 3000 deep, locked", mean_backward=DEEP_FOLDERS + RIGHT_MEAN)
