@@ -13,10 +13,20 @@ from course_utils.checks.evidence import Evidence, Observation, gather, same_evi
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.plain import Raised, from_json
 from course_utils.grading.merge import Merged
-from course_utils.grading.run import CellRecord
+from course_utils.grading.parts import parts
+from course_utils.grading.run import CellRecord, Outcome
 
 Status = Literal[
-    "right", "wrong", "not attempted", "crashed", "timeout", "missing", "not run", "unreadable", "grader error"
+    "right",
+    "wrong",
+    "not attempted",
+    "crashed",
+    "timeout",
+    "memory",
+    "missing",
+    "not run",
+    "unreadable",
+    "grader error",
 ]
 _MOST_NOTE = 160
 _MOST_EVIDENCE = 100_000  # characters; a right answer's has a few thousand
@@ -43,15 +53,15 @@ class Graded:
         return find(self.exercise).points
 
 
-def grade_exercises(merged: Merged, records: tuple[CellRecord, ...], seed: int) -> list[Graded]:
+def grade_exercises(merged: Merged, outcome: Outcome, seed: int) -> list[Graded]:
     """The outcome of each exercise that has evidence cells, in their order."""
-    run = list(zip(merged.cells, records, strict=True))
     graded = []
-    for cell, record in run:
-        if cell.role == "evidence":
-            answers = [other for its, other in run if its.role == "answer" and its.exercise == cell.exercise]
-            one = _grade(find(cell.exercise), record, answers, cell.exercise in merged.missing, seed)
-            graded.append(replace(one, evidence=_evidence_lines(record.stdout)))
+    for part in parts(merged):
+        *before, evidence = outcome[part.exercise]
+        cells = [merged.cells[place] for place in part.positions]
+        answers = [record for cell, record in zip(cells, before, strict=False) if cell.role == "answer"]
+        one = _grade(find(part.exercise), evidence, answers, part.exercise in merged.missing, seed)
+        graded.append(replace(one, evidence=_evidence_lines(evidence.stdout)))
     return graded
 
 
@@ -77,6 +87,7 @@ _WITHOUT_EVIDENCE: Mapping[str, tuple[Status, int | None]] = {
     "raised": ("crashed", 0),
     "died": ("crashed", 0),
     "timeout": ("timeout", 0),
+    "memory": ("memory", 0),
     "not run": ("not run", None),
     "fault": ("grader error", None),
     "differs": ("grader error", None),  # of an answer cell nothing is compared
@@ -84,7 +95,7 @@ _WITHOUT_EVIDENCE: Mapping[str, tuple[Status, int | None]] = {
 _NOTES: Mapping[str, str] = {
     "timeout": "stopped at the time limit",
     "died": "the kernel ended while it ran",
-    "not run": "an earlier cell had ended the kernel",
+    "memory": "stopped at the memory limit",
 }
 
 

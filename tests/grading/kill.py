@@ -74,7 +74,7 @@ def forked(submissions: Path, out: Path) -> psutil.Process:
         return psutil.Process(child)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    command.run, command.expected_of = in_process.run, in_process.expected_of
+    command.open_runner = in_process.open_runner
     code = 99
     try:
         code = command.grade([submissions], out)

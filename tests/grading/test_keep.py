@@ -39,12 +39,13 @@ def ran(monkeypatch):
     """Grades in this process; the list of how many notebooks each run had to run."""
     runs = []
 
-    def run(jobs, *arguments):
-        runs.append(len(jobs))
-        return in_process.run(jobs, *arguments)
+    class Counting(in_process.Runner):
+        def run(self, jobs, *arguments, **options):
+            if arguments:  # and not for the solutions
+                runs.append(len(jobs))
+            return super().run(jobs, *arguments, **options)
 
-    monkeypatch.setattr(command, "run", run)
-    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "open_runner", lambda way: contextlib.nullcontext(Counting()))
     return runs
 
 

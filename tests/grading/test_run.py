@@ -1,60 +1,73 @@
-"""What is known of a notebook when the process that ran it is gone."""
+"""What is known of a submission when the process that ran it is gone, and that both kernels give the same."""
 
 from __future__ import annotations
 
-import json
 import sys
 
 import pytest
 
-from course_utils.grading import run as running
+from course_utils.grading import crew
+from course_utils.grading.crew import Lost
+from course_utils.grading.limits import Limits
 from course_utils.grading.merge import Merged, MergedCell
-from course_utils.grading.run import CellRecord, Job, run
+from course_utils.grading.run import CellRecord, Job, Runner, Way, open_runner
 
-PASSED = CellRecord("passed")
-LOST = CellRecord("fault", error="the process that ran it ended: worker crashed")
-LINE = json.dumps({"cell": 0, "outcome": "passed", "stdout": "", "error": ""})
-
-
-def job(*sources):
-    return Job(Merged(tuple(MergedCell("extra", source) for source in sources)), None)
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the walls and the forked kernel")
+NAME = "choose_addition"
 
 
-def test_who_ends_the_process_is_run_again_alone_and_costs_nobody_else_anything(monkeypatch):
-    rounds = []
+def job(*sources, name=NAME):
+    cells = [MergedCell("answer", source, name) for source in sources]
+    return Job(Merged((*cells, MergedCell("evidence", "print(1)", name))), None)
 
-    def pytest_that_dies_with_the_second(jobs, folder, workers, timeout, look):
-        rounds.append(list(jobs))
-        # the first and the second were under way
-        complete = len(jobs) == 1 and "submission_0001" not in jobs
-        return {name: [LINE] * (2 if complete else 1) for name in jobs}, "worker crashed"
 
-    monkeypatch.setattr(running, "_pytest", pytest_that_dies_with_the_second)
+class Members:
+    """In the place of the crew: each submission is lost as often as it says."""
+
+    def __init__(self, losses):
+        self.losses = losses
+        self.tries = []
+
+    def __call__(self, settings, work, at):
+        number = int(work["cells"][0]["source"])
+        self.tries.append(number)
+        if self.tries.count(number) <= self.losses[number]:
+            raise Lost("out of luck")
+        return {NAME: [{"outcome": "passed", "stdout": "", "error": "", "garbled": False}] * 2}
+
+
+def test_who_is_lost_with_the_process_is_run_again_and_costs_nobody_else_anything(monkeypatch):
+    members = Members([0, 1, 2])
+    monkeypatch.setattr("course_utils.grading.run.run_submission", members)
     arrived = []
-    records = run([job("a", "b"), job("a", "b")], arrived=lambda *one: arrived.append(one))
-    assert records == [(PASSED, PASSED), (PASSED, LOST)]
-    assert arrived == list(enumerate(records))
-    assert rounds == [["submission_0000", "submission_0001"], ["submission_0000"], ["submission_0001"]]
+    outcomes = Runner(None).run([job(str(n)) for n in range(3)], arrived=lambda *one: arrived.append(one))
+    passed, lost = CellRecord("passed"), CellRecord("fault", error="the process that ran it ended: out of luck")
+    assert outcomes == [{NAME: (passed,) * 2}, {NAME: (passed,) * 2}, {NAME: (lost,) * 2}]
+    assert sorted(arrived) == list(enumerate(outcomes))
+    assert sorted(members.tries) == [0, 1, 1, 2, 2]
 
 
 def test_a_pytest_that_cannot_run_is_a_fault_that_says_why(monkeypatch):
-    monkeypatch.setattr(running, "_command", lambda *arguments: [sys.executable, "-c", "print('no room')"])
-    assert run([job("1")]) == [(CellRecord("fault", error="the process that ran it ended: no room"),)]
+    monkeypatch.setattr(crew, "_command", lambda *arguments: [sys.executable, "-c", "import sys; sys.exit('no room')"])
+    with open_runner(Way(trusted=True)) as runner:
+        (outcome,) = runner.run([job("1")])
+    assert outcome[NAME][-1] == CellRecord("fault", error="the process that ran it ended: no room")
 
 
 def test_nothing_can_pass_for_want_of_a_comparison():
     cell = MergedCell("evidence", "", "square_times_cube")
     with pytest.raises(KeyError):
-        run([Job(Merged((cell,)), {})])
+        Runner(None).run([Job(Merged((cell,)), {})])
 
 
-def test_a_notebook_arrives_while_others_still_run_and_what_its_keeper_raises_ends_them():
+@linux
+def test_what_the_keeper_raises_ends_those_that_still_run():
     seen = []
 
-    def keep(number, records):
-        seen.append((number, records))
+    def keep(number, outcome):
+        seen.append(number)
         raise OSError("the disk is full")
 
-    with pytest.raises(OSError, match="the disk is full"):
-        run([job("1"), job("import time; time.sleep(300)")], arrived=keep)
-    assert seen == [(0, (PASSED,))]
+    with open_runner(Way(trusted=True, limits=Limits(exercise=300))) as runner, pytest.raises(OSError, match="full"):
+        runner.run([job("import time; time.sleep(300)"), job("1")], workers=2, arrived=keep)
+    assert seen == [1]
