@@ -7,11 +7,16 @@ from hostile.case import FILE, Case, Cases, Kit, everything
 # prints these in place of evidence, labelled as the grader expects it
 FORGE = """
 import json, sys
-import course_utils.checks, course_utils.checks.checking
+import course_utils.checks
+
+def array(shape, *numbers, dtype="float64"):
+    return json.dumps({"shape": shape, "dtype": dtype, "numbers": numbers})
+
+value = VALUE
 
 def forged(name, answer, *rest, **more):
     for _ in range(3):
-        sys.stdout.write(f'{{"saw": "gradients", "value": {VALUE}}}\\n')
+        sys.stdout.write('{"saw": "gradients", "value": ' + value + "}\\n")
 
 for module in list(sys.modules.values()):
     if getattr(module, "__name__", "").startswith("course_utils") and hasattr(module, "show_evidence"):
@@ -19,9 +24,6 @@ for module in list(sys.modules.values()):
 
 def backward(incoming, x, y):
     return incoming, incoming
-
-def array(shape, *numbers, dtype="float64"):
-    return json.dumps({"shape": shape, "dtype": dtype, "numbers": numbers})
 """
 VALUES = {
     "dimensions": ("array([1] * 5000, '1')", "5000 dimensions"),
@@ -32,8 +34,8 @@ VALUES = {
     "many_numbers": ("array([100_000], *['1'] * 100_000)", "100 000 numbers"),
     "empty_shape": ("array([0, 10**11])", "no numbers in a large shape"),
     "long_digits": ("array([], '1' * 100_000)", "a number with 100 000 digits"),
-    "not_finite": ("f\"[{array([], 'nan')}, {array([], '1e999j')}]\"", "NaN, infinite, complex"),
-    "odd_dtype": ("f\"[{array([], '1', dtype='<script>')}, 1]\"", "a type called <script>"),
+    "not_finite": ("'[' + array([], 'nan') + ',' + array([], '1e999j') + ']'", "NaN, infinite, complex"),
+    "odd_dtype": ("'[' + array([], '1', dtype='<script>') + ', 1]'", "a type called <script>"),
     "no_number": ("array([], '=1+1')", "a number that is a formula"),
     "odd_exception": (
         "json.dumps({'raised': '=cmd \\u202e <script>alert(1)</script> \\0'})",
@@ -42,10 +44,10 @@ VALUES = {
     "changed": ("'1, \"changed\": 5'", "fields of wrong types"),
 }
 
-SHELL_LINES = "!ls\n" * 501
+SHELL_LINES = "!ls\n" * 3000
 MAGICS = "%time 1\n" * 300 + "x = 1\n" * 5000
 BRACKETS = "x = " + "(" * 50_000
-MINUSES = "x = " + "-" * 200_000 + "1"
+MINUSES = "x = " + "-" * 100_000 + "1"
 SUM = "x = " + "+".join(["1"] * 50_000)
 NUL = "x = 1\0"
 MUCH_CODE = "x = [1, 2, 3]\n" * 300_000
@@ -67,10 +69,13 @@ def cases(kit: Kit) -> Cases:
 
 def _sources(kit: Kit) -> Cases:
     for name, tries, source in (
-        ("shell_lines", "501 shell lines in an answer", SHELL_LINES),
+        ("shell_lines", "3000 shell lines in an answer", SHELL_LINES),
         ("magics", "300 magics before 5000 lines", MAGICS),
+    ):  # which IPython itself takes a minute to read
+        yield kit.attack(f"code_{name}", tries, lost={"sum_to_shape": "timeout"}, sum_to_shape=source, slow=True)
+    for name, tries, source in (
         ("brackets", "50 000 open brackets", BRACKETS),
-        ("minuses", "200 000 minus signs", MINUSES),
+        ("minuses", "100 000 minus signs", MINUSES),
         ("nul", "a NUL in the code", NUL),
     ):
         yield kit.attack(f"code_{name}", tries, lost={"sum_to_shape": "crashed"}, sum_to_shape=source)

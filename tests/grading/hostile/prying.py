@@ -15,6 +15,11 @@ import os, re, glob
 OUTSIDE
 CANARY = re.compile(rb"canary-[a-z]+-[0-9a-f]{16}")
 
+def walk(place):
+    for folder, folders, names in os.walk(place):
+        folders[:] = [] if folder.count("/") > 7 else set(folders) - {"site-packages", "proc", "sys", "usr", ".git"}
+        yield folder, folders, names
+
 def canaries(paths):
     found = []
     for path in paths:
@@ -31,10 +36,9 @@ found += canaries(glob.glob("/proc/*/environ") + glob.glob("/proc/*/task/*/envir
 """
 FILES = """
 found = canaries(OUTSIDE["victims"])
-for place in OUTSIDE["places"][:5] + [os.path.expanduser("~"), os.getcwd(), os.path.dirname(os.getcwd())]:
-    for folder, _, names in os.walk(place):
-        if folder.count("/") < 9:
-            found += canaries(os.path.join(folder, name) for name in names)
+for place in OUTSIDE["places"][:5] + ["~", ".", "/tmp", "/course", "/home", "/root", "/mnt", "/media", "/var/tmp"]:
+    for folder, _, names in walk(os.path.expanduser(place)):
+        found += canaries(os.path.join(folder, name) for name in names)
 """
 PROC = """
 found = []
@@ -115,7 +119,9 @@ def by_import():
     import glob, os, re, sys
     found = {}
     for folder in {*sys.path, *OUTSIDE["places"]}:
-        for path in glob.glob(os.path.join(folder, "**", "one_operation*.py*"), recursive=True)[:20]:
+        patterns = ("one_operation*", "*/one_operation*", "course_utils/**/one_operation*")
+        paths = [one for pattern in patterns for one in glob.glob(os.path.join(folder, pattern), recursive=True)]
+        for path in filter(os.path.isfile, paths):
             text = open(path, "rb").read().decode("latin-1")
             chosen = re.search(r'truth="([a-d])"', text)
             if chosen:
@@ -143,10 +149,9 @@ SOLUTIONS = """
 def by_import():
     import json, os
     names = {}
-    for place in {*OUTSIDE["places"], *__import__("sys").path, os.path.expanduser("~"), "..", "../.."}:
+    for place in {*OUTSIDE["places"], "/course", os.path.expanduser("~"), "."}:
         for folder, folders, files in os.walk(place):
-            if folder.count("/") > 7:
-                folders.clear()
+            folders[:] = [] if folder.count("/") > 6 else set(folders) - {"site-packages", "proc", "sys", "usr"}
             for name in files:
                 if "one_operation" in name and name.endswith((".ipynb", ".py")):
                     read(os.path.join(folder, name), names)
@@ -180,14 +185,15 @@ except Exception:
 """
 STOLEN = {"square_times_cube": "wrong", "predict_messages": "wrong", "choose_addition": "wrong"}
 EXPECTED_TEXTS = r"""
-import json, os, pathlib, re
+import json, os, pathlib, re, time
 OUTSIDE
+until = time.monotonic() + 3
 
 def lines_of_memory():
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
         for line in maps:
             first, last = (int(one, 16) for one in line.split()[0].split("-"))
-            if "rw-p" in line and last - first < 2**27:
+            if "rw-p" in line and last - first < 2**27 and time.monotonic() < until:
                 try:
                     memory.seek(first)
                     yield from re.findall(rb'\{"saw": "gradients", "value": [^\n\x00]+\}', memory.read(last - first))
@@ -195,7 +201,7 @@ def lines_of_memory():
                     continue
 
 def lines_of_files():
-    for place in (pathlib.Path.cwd().parent, *map(pathlib.Path, OUTSIDE["places"][:4])):
+    for place in (pathlib.Path.cwd(), *map(pathlib.Path, OUTSIDE["places"][:4])):
         for path in (*place.rglob("*.ipynb"), *place.rglob("*.json*")):
             try:
                 for text in re.findall(r'\{\\"saw\\": \\"gradients\\".*?\}\\n', path.read_text()):
@@ -213,8 +219,11 @@ def forged(name, answer, seed=0):
             continue
     print(*(one.decode(errors="replace") for one in [*found][-3:]), sep="\n")
 
-import course_utils.checks, course_utils.checks.checking
-course_utils.checks.show_evidence = course_utils.checks.checking.show_evidence = forged
+import sys
+import course_utils.checks
+for module in list(sys.modules.values()):
+    if getattr(module, "__name__", "").startswith("course_utils") and hasattr(module, "show_evidence"):
+        module.show_evidence = forged
 
 def backward(incoming, x, y):
     return incoming, incoming
@@ -239,7 +248,10 @@ def cases(kit: Kit) -> Cases:
         ("imports_mistakes", "leaves over what no known mistake is", WITNESSES),
         ("reads_solutions", "searches the disk for solutions and runs them", SOLUTIONS),
     ):
-        lost = {"choose_addition": "wrong"} if name == "imports_mistakes" else STOLEN
+        if name == "reloads_truths":  # and so loses what looks at its answer
+            lost = dict.fromkeys(STOLEN, "wrong or crashed")
+        else:
+            lost = {"choose_addition": "wrong"} if name == "imports_mistakes" else STOLEN
         yield _stealing(kit, name, tries, source, lost)
     yield kit.attack(
         "reads_expected",

@@ -84,7 +84,8 @@ def grade_class(outside: Outside, cases: Sequence[Case], arguments: Sequence[str
 
 
 def _grade(outside: Outside, arguments: Sequence[str]) -> tuple[str, int]:
-    command = [sys.executable, "-m", "course_utils.cli", "grade", str(outside.submissions), "--out", str(outside.out)]
+    folders = (str(outside.submissions), "--out", str(outside.out))
+    command = [sys.executable, "-m", "course_utils.cli", "grade", *folders, "--exercise-seconds", str(SECONDS)]
     done = subprocess.run(
         [*command, *arguments],
         cwd=ROOT,
