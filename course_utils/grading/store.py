@@ -104,7 +104,8 @@ class Store:
             Entry(place, os.fsdecode(source), *rest, notes=tuple(json.loads(notes)))
             for place, source, *rest, notes in found
         )
-        return [one for one in entries if Path(one.source).exists()]
+        # a link that leads nowhere is there all the same, and has its row
+        return [one for one in entries if Path(one.source).exists() or Path(one.source).is_symlink()]
 
     # what became of it ----------------------------------------------------------------------------------------
 
