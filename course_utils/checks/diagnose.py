@@ -44,7 +44,7 @@ def diagnose(exercise: Exercise, mine: Evidence, truth: Evidence, seed: int) -> 
     return found
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)
 def _known_mistakes(exercise: Exercise, seed: int) -> tuple[tuple[Misconception, Evidence], ...]:
     """Each misconception with the evidence of each of its witnesses; the same exercise and seed give the same."""
     truth = gather(exercise, exercise.truth, seed)
