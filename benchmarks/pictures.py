@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from course_utils.graph import draw, record, trace
+from course_utils.graph.fold import MOST_BOXES
 from course_utils.widgets.frames import Frames
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,8 +91,8 @@ def row(name: str, build: Callable[[], Tensor]) -> str:
     frames = Frames(recording)
     middle = len(frames) // 2
     times = [
-        seconds(lambda: draw(graph)),
-        seconds(lambda: draw(recording)),
+        seconds(lambda: draw(graph, most=MOST_BOXES)),
+        seconds(lambda: draw(recording, most=MOST_BOXES)),
         seconds(lambda: Frames(recording)[0], 3),
         min(walk(Frames(recording), middle) for _ in range(3)),
     ]

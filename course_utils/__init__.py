@@ -11,8 +11,11 @@ _HOMES = {
     "replay": "course_utils.graph",
     "trace": "course_utils.graph",
     "explore": "course_utils.widgets",
+    "explore_batch": "course_utils.widgets",
+    "explore_jacobian": "course_utils.widgets",
     "predict": "course_utils.widgets",
     "step": "course_utils.widgets",
+    "switches": "course_utils.widgets",
 }
 
 __all__ = sorted(_HOMES)

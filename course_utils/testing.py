@@ -13,6 +13,7 @@ from course_utils.refusal import Refusal
 
 EVERYTHING = ("tests", "notebooks", "solutions")
 NO_TEST_RAN = 5  # pytest's exit code
+HASH_SEED = "1"  # of every Python that a test starts
 
 
 def run_tests(root: Path, arguments: list[str]) -> int:
@@ -59,4 +60,5 @@ def surroundings(folder: Path) -> dict[str, str]:
         "JUPYTER_CONFIG_PATH": "",
         "JUPYTER_PLATFORM_DIRS": "1",  # jupyter_client warns as long as nobody chooses
         "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": HASH_SEED,
     }

@@ -11,6 +11,9 @@ import pytest
 
 from course_utils.testing import surroundings
 
+from .hash_seed import with_hash_seeds
+from .schedule import Schedule, longest_first
+
 # notebooks in tests/ are material for tests; nbval is for the course's own
 collect_ignore_glob = ["*.ipynb"]
 
@@ -28,3 +31,17 @@ if "COURSE_BROWSER" not in os.environ:
 def root() -> Path:
     """The clone."""
     return Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Adds the run of each notebook under another hash seed, and puts first what takes longest."""
+    items[:] = longest_first(list(with_hash_seeds(items)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Schedule | None:
+    """Our schedule, where `course test` asks for one by file and no caller for another."""
+    if config.option.dist != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # by the number of tests, which says little of how long they take
+    return Schedule(config, log)

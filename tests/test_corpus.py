@@ -72,6 +72,251 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("predict_nodes", "one_node_per_formula"),
         ),
     },
+    "03_requires_grad": {
+        ("c04", "torch.tensor([a, b]) taken for a recorded operation"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_cut"),
+            Cell("exercise", "mend_rotation"),
+        ),
+        ("c05", "loss.requires_grad = True taken for a repair"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_puzzle"),
+            Mistake("mend_rotation", "requires_grad_on_the_result"),
+            Mistake("fixed_target", "requires_grad_on_the_loss"),
+        ),
+        ("c07", "whole numbers that should require a gradient"): (
+            Cell("lesson", "flag_errors"),
+            Cell("lesson", "reveal_cut"),
+            Mistake("predict_flags", "argmax_is_differentiable"),
+        ),
+        ("c08", "eval() taken for no_grad()"): (
+            Cell("lesson", "reveal_ways"),
+            Mistake("choose_eval", "eval_disables_grad"),
+            Mistake("use_network", "eval_disables_grad"),
+            Mistake("use_network", "no_grad_is_eval"),
+        ),
+        ("c09", "inference_mode taken for a faster no_grad"): (
+            Cell("lesson", "reveal_inference"),
+            Mistake("use_network", "inference_mode_is_just_no_grad"),
+        ),
+        ("c13", "a parameter that should respect detach"): (
+            Cell("lesson", "parameter"),
+            Mistake("predict_leaves", "parameter_keeps_history"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("c14", "a method without underscore whose result is thrown away"): (
+            Cell("lesson", "without_effect"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("c17", "the flag written as require_grad"): (
+            Cell("lesson", "reveal_misspelt"),
+            Mistake("freeze_body", "flag_without_effect"),
+        ),
+        ("b10", "detach taken for a copy"): (
+            Cell("lesson", "reveal_shared"),
+            Cell("exercise", "mend_plot"),
+            Mistake("mend_plot", "data_shares_storage"),
+        ),
+        ("b16", "a detach that should act on earlier uses"): (
+            Cell("lesson", "reveal_late"),
+            Mistake("fixed_target", "target_passes_gradient"),
+        ),
+        ("g10", "argmax in the way of a gradient"): (
+            Cell("lesson", "find_the_cut"),
+            Cell("lesson", "mean_position"),
+            Cell("exercise", "mend_position"),
+            Mistake("mend_position", "flag_on_the_index"),
+        ),
+    },
+    "04_grad_fn": {
+        ("b01", "backward called twice on one graph"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "reveal_triple"),
+            Cell("lesson", "before_the_loop"),
+            Mistake("predict_second_pass", "backward_clears_the_graph"),
+            Mistake("predict_second_pass", "nodes_are_enough"),
+        ),
+        ("b03", "retain_graph in place of cutting the history"): (
+            Cell("lesson", "predict_mends"),
+            Cell("lesson", "reveal_mends"),
+            Mistake("mend_history", "history_kept"),
+        ),
+        ("b04", "an optimizer's step between forward and backward"): (
+            Cell("lesson", "step_between"),
+            Cell("lesson", "reveal_step"),
+            Cell("exercise", "mend_step_between"),
+        ),
+        ("b05", "every change in place taken for an error"): (
+            Cell("lesson", "predict_harmless"),
+            Cell("lesson", "three_ways"),
+            Mistake("mend_capped", "graph_cut"),
+        ),
+        ("b06", "a result that was saved, and is overwritten"): (
+            Cell("lesson", "reveal_harmless"),
+            Cell("lesson", "three_ways"),
+            Mistake("mend_capped", "change_hidden"),
+            Mistake("choose_changed", "input_of_exp_saved"),
+        ),
+        ("b09", "a leaf changed in place"): (
+            Cell("lesson", "leaves"),
+            Cell("exercise", "mend_update"),
+        ),
+        ("b12", "one of several views of one operation changed"): (Cell("lesson", "views"),),
+        ("b13", "a name that means another tensor after relu_"): (
+            Cell("lesson", "predict_relu"),
+            Cell("lesson", "reveal_relu"),
+        ),
+        ("b14", "an overwritten entry that keeps its gradient"): (
+            Cell("lesson", "predict_overwritten"),
+            Mistake("predict_overwritten", "overwritten_entry_keeps_gradient"),
+        ),
+        ("b15", "a running total that holds all graphs"): (
+            Cell("lesson", "predict_total"),
+            Cell("lesson", "reveal_total"),
+            Mistake("mend_history", "total_holds_the_graphs"),
+        ),
+        ("i02", "a hook on a layer, and an in-place layer behind it"): (Cell("lesson", "module_hook"),),
+        ("i03", "a hook that returns nothing"): (
+            Cell("lesson", "predict_hook"),
+            Mistake("clip_and_note", "nothing_returned"),
+        ),
+        ("i05", "hooks and torch.autograd.grad"): (
+            Cell("lesson", "node_hooks"),
+            Mistake("clip_and_note", "clips_what_the_node_sends"),
+        ),
+        ("i06", "a hook from before a change in place"): (Cell("lesson", "hook_versions"),),
+    },
+    "05_asking_for_gradients": {
+        ("c01", "a leaf that is moved, and whose name then means another tensor"): (
+            Cell("lesson", "predict_moved"),
+            Cell("lesson", "reveal_moved"),
+            Cell("lesson", "moved_nowhere"),
+        ),
+        ("c03", "an update that replaces the leaf"): (
+            Cell("lesson", "updates"),
+            Mistake("mend_training", "update_replaces_leaf"),
+        ),
+        ("c11", "a backward that is thought to replace what is in .grad"): (
+            Cell("lesson", "predict_three"),
+            Cell("lesson", "reveal_uncleared"),
+            Mistake("predict_dot_grad", "backward_overwrites_grad"),
+            Mistake("mend_training", "never_cleared"),
+        ),
+        ("c15", "a zero_grad that is thought to write zeros"): (
+            Cell("lesson", "zero_grad"),
+            Mistake("mend_training", "zero_grad_writes_zeros"),
+        ),
+        ("d01", "grad_outputs in the shape of the input"): (Cell("lesson", "outer"),),
+        ("d02", "the argument of backward taken for a scale"): (
+            Cell("lesson", "predict_weights"),
+            Cell("lesson", "jacobian_explorer"),
+            Mistake("predict_weights", "gradient_argument_is_a_scale"),
+        ),
+        ("d03", "a Jacobian filled column by column"): (
+            Cell("lesson", "columns_or_rows"),
+            Mistake("mend_jacobian", "jacobian_transposed"),
+        ),
+        ("d04", "a list of outputs that is summed"): (
+            Cell("lesson", "predict_list"),
+            Cell("exercise", "mend_jacobian"),
+            Mistake("for_each_sample", "multiple_outputs_are_summed"),
+        ),
+        ("d05", "a fresh slice taken for the one that was used"): (
+            Cell("lesson", "predict_slice"),
+            Cell("lesson", "slice_repaired"),
+            Mistake("by_column", "slice_is_the_same_tensor"),
+        ),
+        ("d07", "several outputs collapsed into one derivative"): (
+            Cell("lesson", "position"),
+            Mistake("each_output", "output_components_collapsed"),
+        ),
+        ("d08", "samples that are thought not to mix, and a mean detached alone"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "predict_detached"),
+            Cell("lesson", "batch_explorer"),
+            Cell("exercise", "standardise"),
+            Mistake("choose_trick", "batch_independence_assumed"),
+        ),
+        ("d10", "allow_unused for a tensor that requires no gradient"): (
+            Cell("lesson", "predict_flag"),
+            Mistake("gradient_for_each", "allow_unused_covers_everything"),
+        ),
+        ("d12", "is_grads_batched for a batch of data"): (
+            Cell("lesson", "batched"),
+            Mistake("mend_jacobian", "batched_grads_means_batched_data"),
+            Mistake("for_each_sample", "batched_grads_means_batched_data"),
+        ),
+        ("d14", "singular names for outputs and inputs"): (
+            Cell("lesson", "wrong_names"),
+            Mistake("gradient_for_each", "wrong_keyword_names"),
+        ),
+        ("h06", "inputs and outputs exchanged"): (
+            Cell("lesson", "wrong_names"),
+            Mistake("gradient_for_each", "swapped_inputs_outputs"),
+        ),
+    },
+    "06_custom_function": {
+        ("e01", "an old Function, made into an object and called"): (
+            Cell("lesson", "legacy"),
+            Cell("lesson", "modernised"),
+            Cell("exercise", "mend_legacy"),
+        ),
+        ("e02", "a clone that is said to keep the graph"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "predict_sister"),
+            Cell("lesson", "caller"),
+            Cell("lesson", "graph_has_no_part"),
+            Mistake("mend_shrink", "still_shared"),
+            Mistake("choose_own_tensor", "detach_is_a_copy"),
+        ),
+        ("e03", "None appended until the error goes away"): (
+            Cell("lesson", "count_of_gradients"),
+            Mistake("wave", "none_missing"),
+            Mistake("mend_legacy", "none_missing"),
+        ),
+        ("e04", "an intermediate kept, and the second derivative wrong"): (
+            Cell("lesson", "four_ways"),
+            Cell("lesson", "reveal_second"),
+            Mistake("wave", "intermediate_saved"),
+            Cell("exercise", "mend_intermediate"),
+        ),
+        ("e05", "an inner graph kept on a detached copy"): (
+            Cell("lesson", "four_ways"),
+            Cell("lesson", "reveal_second"),
+        ),
+        ("e08", "tensors in a list taken for arguments"): (
+            Cell("lesson", "predict_list"),
+            Cell("exercise", "mend_list"),
+        ),
+        ("e09", "an output kept on ctx"): (
+            Cell("lesson", "reveal_versions"),
+            Cell("lesson", "memory"),
+            Mistake("sigmoid_for_func", "output_kept_as_an_attribute"),
+        ),
+        ("e10", "a number saved for backward"): (
+            Cell("lesson", "saves_a_number"),
+            Mistake("wave", "number_saved_as_a_tensor"),
+        ),
+        ("e11", "an input changed in place and not marked"): (
+            Cell("lesson", "predict_dirty"),
+            Cell("exercise", "mend_dirty"),
+            Mistake("mend_dirty", "another_tensor_returned"),
+        ),
+        ("e14", "a Function that torch.func and vmap refuse"): (
+            Cell("lesson", "setup_context"),
+            Mistake("sigmoid_for_func", "context_in_the_forward"),
+            Mistake("sigmoid_for_func", "no_vmap_rule"),
+        ),
+        ("e15", "keywords handed to apply"): (Cell("lesson", "keywords"),),
+        ("e16", "forward called in place of apply"): (
+            Cell("lesson", "predict_direct"),
+            Mistake("mend_legacy", "forward_called_directly"),
+        ),
+        ("e19", "an output of whole numbers, and its gradient"): (Cell("lesson", "non_differentiable"),),
+        ("e20", "an input returned as it is and saved"): (Cell("lesson", "returned_as_it_is"),),
+        ("i07", "gradcheck in single precision"): (Cell("lesson", "asked_wrongly"),),
+        ("i09", "gradcheck on an expanded input"): (Cell("lesson", "asked_wrongly"),),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

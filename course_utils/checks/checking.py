@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import zlib
 
@@ -43,16 +44,28 @@ def examine(exercise: Exercise, answer: object, seed: int) -> Result:
 
 def judge(exercise: Exercise, mine: Evidence, seed: int) -> Result:
     """The verdict on evidence that was gathered with `seed`."""
-    truth = gather(exercise, exercise.truth, seed)
+    truth = true_evidence(exercise, seed)
+    mine = exercise.settle(mine, truth)
     difference = first_difference(mine, truth)
     if difference is None:
         return Result(exercise, "right")
-    if exercise.given is not None and same_evidence(mine, gather(exercise, exercise.given, seed)):
+    if exercise.given is not None and same_evidence(mine, _evidence_of_given(exercise, seed)):
         return Result(exercise, "not attempted", *difference)
     diagnosis = diagnose(exercise, mine, truth, seed)
     if diagnosis is not None and diagnosis.place is not None:
         difference = mine[diagnosis.place], truth[diagnosis.place]
     return Result(exercise, "wrong", *difference, diagnosis)
+
+
+@functools.lru_cache(maxsize=256)
+def true_evidence(exercise: Exercise, seed: int) -> Evidence:
+    """The evidence of a right answer; the same exercise and seed give the same."""
+    return gather(exercise, exercise.truth, seed)
+
+
+@functools.lru_cache(maxsize=256)
+def _evidence_of_given(exercise: Exercise, seed: int) -> Evidence:
+    return gather(exercise, exercise.given, seed)
 
 
 def show_evidence(name: str, answer: object, seed: int) -> None:

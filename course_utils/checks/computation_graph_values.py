@@ -39,16 +39,30 @@ _UNWRITTEN = Raised("NotImplementedError")
 
 
 def _probe_operations(answer: object, draw: Draw) -> Iterator[Observation]:
-    seen: list[Observation] = []
+    yield from _if_any_is_written(_attempts_of_one(answer, draw))
+    leaves = {name: draw.tensor(*shape) for name, shape in SHAPES.items()}
+    for _ in range(2):
+        yield _attempt(answer, draw, random_program(draw, leaves, steps=6), leaves)
+
+
+def _attempts_of_one(answer: object, draw: Draw) -> Iterator[Observation]:
     for program, shapes in _SINGLE:
         low, high = (0.1, 1.0) if "relu" in program else (0.5, 2.5)  # a threshold near 0 must be told from 0
         leaves = {name: draw.tensor(*shape, low=low, high=high) for name, shape in shapes.items()}
-        seen.append(_attempt(answer, draw, (program,), leaves))
-    if all(one.value == _UNWRITTEN for one in seen):
+        yield _attempt(answer, draw, (program,), leaves)
+
+
+def _if_any_is_written(attempts: Iterator[Observation]) -> Iterator[Observation]:
+    """The attempts; NotAttempted if each of them ends at an operation that is still to be written."""
+    first = []
+    for attempt in attempts:
+        first.append(attempt)
+        if attempt.value != _UNWRITTEN:
+            break
+    else:
         raise NotAttempted
-    leaves = {name: draw.tensor(*shape) for name, shape in SHAPES.items()}
-    seen += [_attempt(answer, draw, random_program(draw, leaves, steps=6), leaves) for _ in range(2)]
-    yield from seen
+    yield from first
+    yield from attempts
 
 
 def _attempt(answer: object, draw: Draw, program: tuple[str, ...], leaves: Mapping[str, Tensor]) -> Observation:

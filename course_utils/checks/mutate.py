@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,8 +30,7 @@ def mutants(source: str, first: int, last: int) -> Iterator[Mutant]:
         if not first <= getattr(node, "lineno", 0) <= last:
             continue
         for what, changed in _changes(node, names):
-            mutated = _replaced(tree, path, changed)
-            text = ast.unparse(mutated)
+            text = _with_replacement(tree, path, changed)
             if text not in seen:
                 seen.add(text)
                 yield Mutant(f"`{ast.unparse(node)}`: {what}", text)
@@ -54,18 +52,18 @@ def _walk(node: ast.AST, path: Path = ()) -> Iterator[tuple[Path, ast.AST]]:
                     yield from _walk(item, (*path, (field, place)))
 
 
-def _replaced(tree: ast.Module, path: Path, node: ast.AST) -> ast.Module:
-    """A copy of the tree in which `node` stands at `path`."""
-    tree = copy.deepcopy(tree)
+def _with_replacement(tree: ast.Module, path: Path, node: ast.AST) -> str:
+    """The code of the tree with `node` at `path`; the tree is left as it was."""
     parent = tree
     *way, (field, place) = path
     for step, index in way:
         parent = getattr(parent, step) if index is None else getattr(parent, step)[index]
-    if place is None:
-        setattr(parent, field, node)
-    else:
-        getattr(parent, field)[place] = node
-    return ast.fix_missing_locations(tree)
+    before = getattr(parent, field)
+    setattr(parent, field, node if place is None else [*before[:place], node, *before[place + 1 :]])
+    try:
+        return ast.unparse(tree)
+    finally:
+        setattr(parent, field, before)
 
 
 def _changes(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:

@@ -9,6 +9,11 @@ import torch
 from course_utils.checks.by_hand import autograd
 
 
+def leaf_of(value: torch.Tensor) -> torch.Tensor:
+    """A copy that requires a gradient and is a leaf."""
+    return value.detach().clone().requires_grad_()
+
+
 def vector_jacobian_product(
     forward: Callable[..., torch.Tensor], incoming: torch.Tensor, *inputs: torch.Tensor
 ) -> tuple[torch.Tensor, ...]:
@@ -17,14 +22,14 @@ def vector_jacobian_product(
     Works where autograd is switched off, too; the inputs are left as they are.
     """
     with autograd():
-        leaves = [value.detach().clone().requires_grad_() for value in inputs]
+        leaves = [leaf_of(value) for value in inputs]
         return torch.autograd.grad(forward(*leaves), leaves, incoming.clone())
 
 
 def derivative(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, order: int = 1) -> torch.Tensor:
     """The derivative of that order of a function of one number, at `x`."""
     with autograd():
-        leaf = x.detach().clone().requires_grad_()
+        leaf = leaf_of(x)
         value = function(leaf)
         for _ in range(order):
             (value,) = torch.autograd.grad(value, leaf, create_graph=True)

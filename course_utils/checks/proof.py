@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from course_utils.checks.catalogue import all_exercises
-from course_utils.checks.checking import examine, usual_seed
+from course_utils.checks.checking import examine, judge, true_evidence, usual_seed
 from course_utils.checks.evidence import Evidence, NotAttempted, gather, observe, same_evidence
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.plain import as_json, from_json
-from course_utils.checks.result import Result
 from course_utils.checks.solutions import NeverEnds, Solution, read_solutions, step_budget
 
 OTHER_SEEDS = (1, 2, 3)  # the verdict must not hang on the inputs that a learner happens to see
@@ -56,15 +55,16 @@ def prove_exercise(exercise: Exercise, root: Path) -> Proof:
     evidence = load_variants(exercise, root)
     variants = evidence.RIGHT.get(exercise.name, ())
     excused = evidence.EQUIVALENT.get(exercise.name, {})
-    truth = gather(exercise, exercise.truth, usual_seed(exercise))
-    survivors = [mutant.change for mutant in solution.mutants() if _survives(exercise, truth, solution, mutant.source)]
+    truth = true_evidence(exercise, usual_seed(exercise))
+    mutants = solution.mutants()
+    survivors = [mutant.change for mutant in mutants if _survives(exercise, truth, solution, mutant.source)]
     faults = (
         *_right_answers(exercise, solution, variants),
         *_wrong_answers(exercise),
         *(f"a mutant of the solution passes: {change}" for change in survivors if change not in excused),
         *(f"is listed as an equivalent mutant and is none: {change}" for change in excused if change not in survivors),
     )
-    return Proof(exercise, len(variants), len(solution.mutants()), len(survivors), faults)
+    return Proof(exercise, len(variants), len(mutants), len(survivors), faults)
 
 
 def find_solution(exercise: Exercise, root: Path) -> Solution:
@@ -92,7 +92,7 @@ def _right_answers(exercise: Exercise, solution: Solution, variants: tuple[objec
         result = examine(exercise, answer, usual_seed(exercise))
         if result.status != "right":
             yield f"{who} is rejected: {result!r}"
-        elif not all(_right_when_sent(exercise, answer, seed) for seed in OTHER_SEEDS):
+        elif not all(_right_when_sent(exercise, _evidence(exercise, answer, seed), seed) for seed in OTHER_SEEDS):
             yield f"{who} passes here and fails under another seed, as a grader would use"
 
 
@@ -109,15 +109,27 @@ def _wrong_answers(exercise: Exercise) -> Iterator[str]:
 
 
 def _witness(exercise: Exercise, label: str, witness: object) -> Iterator[str]:
-    for seed in (usual_seed(exercise), *OTHER_SEEDS):
-        found = _label(examine(exercise, witness, seed))
+    seen = {seed: _evidence(exercise, witness, seed) for seed in (usual_seed(exercise), *OTHER_SEEDS)}
+    for seed, evidence in seen.items():
+        found = _label(exercise, evidence, seed)
         if found != label:
             yield f"a witness of {label!r} is answered by {found!r} (seed {seed})"
-    if any(_right_when_sent(exercise, witness, seed) for seed in OTHER_SEEDS):
+    if any(_right_when_sent(exercise, seen[seed], seed) for seed in OTHER_SEEDS):
         yield f"a witness of {label!r} gives the evidence of a right answer"
 
 
-def _label(result: Result) -> str:
+def _evidence(exercise: Exercise, answer: object, seed: int) -> Evidence | None:
+    """The evidence of an answer; None if it counts as not attempted."""
+    try:
+        return gather(exercise, answer, seed)
+    except NotAttempted:
+        return None
+
+
+def _label(exercise: Exercise, evidence: Evidence | None, seed: int) -> str:
+    if evidence is None:
+        return "not attempted"
+    result = judge(exercise, evidence, seed)
     return result.diagnosis.label if result.diagnosis else result.status
 
 
@@ -132,13 +144,12 @@ def _survives(exercise: Exercise, truth: Evidence, solution: Solution, source: s
         return False  # it did not get as far as an answer
 
 
-def _right_when_sent(exercise: Exercise, answer: object, seed: int) -> bool:
-    """Whether the grader takes the answer for right: it compares the numbers that were sent, shortened, as text."""
-    try:
-        sent = [replace(one, value=from_json(as_json(one.value))) for one in gather(exercise, answer, seed)]
-    except NotAttempted:
+def _right_when_sent(exercise: Exercise, evidence: Evidence | None, seed: int) -> bool:
+    """Whether the grader takes the evidence for right: it compares the numbers that were sent, shortened, as text."""
+    if evidence is None:
         return False
-    return same_evidence(tuple(sent), gather(exercise, exercise.truth, seed))
+    sent = tuple(replace(one, value=from_json(as_json(one.value))) for one in evidence)
+    return same_evidence(sent, true_evidence(exercise, seed))
 
 
 def _table(proofs: list[Proof]) -> Table:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from html import escape
 from typing import Literal
 
@@ -17,6 +18,7 @@ Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 
 
+@lru_cache(maxsize=8192)
 def coordinate(value: float) -> str:
     """`value` with at most two decimals and no -0."""
     return f"{round(value, 2) + 0.0:g}" if abs(value) < 1e4 else f"{value:.0f}"
@@ -149,7 +151,8 @@ class Canvas:
             self.rect(x - 3, y - 3, width + 6, height + 6, fill=language.CARD, **{**style, "radius": radius + 3})
             look = replace(look, ink=language.CARD, fill=look.ink)
             dash = ""
-        self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
+        if look.shape != "bare":
+            self.rect(x, y, width, height, fill=look.fill, dash=dash, **style)
         if look.shape == "double box":
             self.rect(x + 3, y + 3, width - 6, height - 6, stroke=look.ink, radius=2)
         self.text(*centre, text, size=size, ink=look.ink, anchor="middle")
@@ -188,6 +191,7 @@ class Canvas:
         self._parts.append(f"<{tag}{written}>{content}</{tag}>")
 
 
+@lru_cache(maxsize=8192)
 def _attribute(value: object) -> str:
     return coordinate(value) if isinstance(value, int | float) else escape(str(value))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Shape = Literal["box", "pill", "double box", "panel"]
+Shape = Literal["box", "pill", "double box", "panel", "bare"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,10 @@ OPERATION = Look("operation", ink=INK, fill="#efece4", shape="panel", width=2)
 NOT_COMPUTED = Look("not computed yet", ink=QUIET_INK, fill=CARD, shape="pill", dash="1.5 4")
 FREED = Look("freed", ink="#63605a", fill="#e9e7e1", shape="box", dash="10 3 2 3", struck=True)
 CONSTANT = Look("needs no gradient", ink=QUIET_INK, fill="#f1efea", shape="box", dash="2 3")
+NOT_RECORDED = Look("not recorded", ink=QUIET_INK, fill="#f4f3f0", shape="panel", dash="5 4")
+NOT_KEPT = Look("value not kept", ink=QUIET_INK, fill=OPERATION.fill, shape="bare")
 
-ROLES = (VALUE, GRADIENT, LEAF, OPERATION, NOT_COMPUTED, FREED, CONSTANT)
+ROLES = (VALUE, GRADIENT, LEAF, OPERATION, NOT_COMPUTED, FREED, CONSTANT, NOT_RECORDED, NOT_KEPT)
 
 # Verdicts stand apart by being outlined or filled, and by their words.
 AGREE = Look("agree", ink=INK, fill=CARD, shape="box")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from functools import lru_cache
 
 # Widths of Arial (and of Helvetica and Liberation Sans), in thousandths of the font size.
 _GROUPS = {
@@ -25,6 +26,7 @@ _GROUPS = {
 _WIDTHS = {letter: width for width, letters in _GROUPS.items() for letter in letters}
 
 
+@lru_cache(maxsize=4096)
 def text_width(text: str, size: float, *, code: bool = False, bold: bool = False) -> float:
     """The width of `text` in pixels at a font size of `size` pixels, within a few per cent."""
     if code:

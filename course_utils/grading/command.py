@@ -23,7 +23,7 @@ from course_utils.grading.pristine import Pristine, read_course
 from course_utils.grading.report import Row, one_line, show_summary
 from course_utils.grading.roster import read_roster
 from course_utils.grading.rows import counting, remember, roster_of, rows_of
-from course_utils.grading.run import Job, Outcome, Watcher, Way, open_runner
+from course_utils.grading.run import USUAL, Job, Outcome, Watcher, Way, open_runner
 from course_utils.grading.store import Entry, Override, Store, open_store
 from course_utils.grading.submission import Submission, read
 from course_utils.grading.verdict import Graded, grade_exercises
@@ -52,7 +52,7 @@ def grade(
     *,
     regrade: Sequence[str] = (),
     about: About = About(),
-    way: Way = Way(),
+    way: Way = USUAL,
     root: Path = ROOT,
 ) -> int:
     """Grade the notebooks at `paths` into out/gradebook.csv; 0, or 1 if the grader failed on any of them.

@@ -23,7 +23,7 @@ Kernel = Literal["forked", "jupyter"]
 Records = dict[str, list[dict[str, object]]]
 
 
-class Lost(RuntimeError):
+class LostError(RuntimeError):
     """A process of the crew has ended in the middle; its last words."""
 
 
@@ -60,12 +60,12 @@ class Member:
         self._log = folder / "pytest.log"
 
     def run(self, work: Mapping[str, object], at: Callable[[str], None]) -> Records:
-        """What became of each cell, by exercise; `at` is told which exercise runs. Lost if the process ends."""
+        """What became of each cell, by exercise; `at` is told which exercise runs. LostError if the process ends."""
         try:
             self._process.stdin.write(json.dumps(work) + "\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise Lost(self._last_words()) from error
+            raise LostError(self._last_words()) from error
         found: Records = {}
         for line in self._process.stdout:
             answer = json.loads(line)  # from our own code: nothing of a submission writes there
@@ -75,7 +75,7 @@ class Member:
                 at(answer["at"])
             else:
                 found[answer["exercise"]] = answer["records"]
-        raise Lost(self._last_words())
+        raise LostError(self._last_words())
 
     def close(self) -> None:
         """End the process with everything that it has started."""

@@ -28,7 +28,7 @@ _MOST_WARM = 500 * 2**20  # bytes of a warm process
 _LOOK = 0.2  # seconds between two looks at how much memory is in use
 
 
-class WarmFault(RuntimeError):
+class WarmError(RuntimeError):
     """The warm process does not do its work; the submission is not to blame."""
 
 
@@ -88,7 +88,7 @@ class Warm:
         return walled([*command, "confined"], self._home, self._secret) if self._confined else command
 
     def _answer(self, word: str, seconds: float) -> str:
-        """What follows the word that is waited for; WarmFault, and no process any more, if another comes, or none."""
+        """What follows the word that is waited for; WarmError, and no process any more, if another comes, or none."""
         self._control.settimeout(seconds)
         try:
             said = self._control.recv(LONGEST_MESSAGE).decode(errors="replace")
@@ -101,7 +101,7 @@ class Warm:
         process.kill()
         words = process.stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
         self.close()
-        raise WarmFault(how_to_allow(rest or words or said))
+        raise WarmError(how_to_allow(rest or words or said))
 
 
 class ForkedKernel:
@@ -118,7 +118,8 @@ class ForkedKernel:
         self._pending: list[dict] = []
         self._buffer = b""
         self._read = 0
-        self._text = ""
+        self._text: list[str] = []
+        self._length = 0
         self.garbled = False
         self.ended_by = ""
         self._channel, self._family = warm.fork()
@@ -135,7 +136,7 @@ class ForkedKernel:
 
     def execute_cell_input(self, source: str, allow_stdin: bool | None = None) -> str:
         """Start a cell; the id by which its messages are known."""
-        self._text = ""
+        self._text, self._length = [], 0
         self._pending = []
         self._id = str(next(self._numbers))
         self._send(source)
@@ -153,6 +154,7 @@ class ForkedKernel:
                 look = now + _LOOK
                 if self._in_memory() > _MOST_WARM + self._warm.limits.memory_in_all:
                     self._end("memory")
+                    continue
             if self._selector.select(min(_LOOK, until - now)):
                 self._receive()
 
@@ -194,7 +196,7 @@ class ForkedKernel:
             said = [str(error)]
         if said != ["ready"]:
             self._end("fault")
-            raise WarmFault(how_to_allow(said[-1]))
+            raise WarmError(how_to_allow(said[-1]))
 
     def _send(self, what: object) -> None:
         try:
@@ -211,7 +213,7 @@ class ForkedKernel:
         self._read += len(received)
         self._buffer += received
         *lines, self._buffer = self._buffer.split(b"\n")
-        if len(self._buffer) > LONGEST_MESSAGE or self._read > MOST_READ:
+        if max(map(len, (*lines, self._buffer))) > LONGEST_MESSAGE or self._read > MOST_READ:
             self.garbled = True
             received = b""
         for line in lines:
@@ -222,7 +224,7 @@ class ForkedKernel:
     def _take(self, line: bytes) -> None:
         match _message(line):
             case ["out", text]:
-                self._text = (self._text + text)[-MOST_TEXT:]
+                self._keep(text)
             case ["done"]:
                 self._finish()
             case ["raised", name, words]:
@@ -230,9 +232,17 @@ class ForkedKernel:
             case _:
                 self.garbled = True
 
+    def _keep(self, text: str) -> None:
+        self._text.append(text)
+        self._length += len(text) + 1
+        if self._length > 2 * MOST_TEXT:
+            self._text = ["".join(self._text)[-MOST_TEXT:]]
+            self._length = len(self._text[0])
+
     def _finish(self, *also: tuple[str, dict]) -> None:
         """Make the messages that Jupyter's kernel would have sent."""
-        text = [("stream", {"name": "stdout", "text": self._text})] if self._text else []
+        printed = "".join(self._text)[-MOST_TEXT:]
+        text = [("stream", {"name": "stdout", "text": printed})] if printed else []
         idle = ("status", {"execution_state": "idle"})
         self._pending = [
             {"msg_type": kind, "parent_header": {"msg_id": self._id}, "content": content}
@@ -252,9 +262,7 @@ _OUT_OF_TIME = 24  # SIGXCPU
 
 
 def _message(line: bytes) -> list[str]:
-    """The line's strings; none if it is anything else. What is too long or too deep was never sent by our code."""
-    if len(line) > LONGEST_MESSAGE:
-        return []
+    """The line's strings; none if it is anything else: our code sends nothing else."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -20,7 +20,7 @@ import nbval.plugin
 import psutil
 import pytest
 
-from course_utils.grading.kernel import ForkedKernel, Warm, WarmFault
+from course_utils.grading.kernel import ForkedKernel, Warm, WarmError
 from course_utils.grading.limits import Limits
 
 GRACE = 20  # seconds beyond a cell's limit for Jupyter's kernel, which may ignore interrupts
@@ -111,7 +111,7 @@ class Recorder:
         left_out: set[int],
         until: float,
     ) -> list[dict[str, object]]:
-        """A record for each of the part's cells. Own cells of the learner that end everything are left out from then on."""
+        """A record for each of the part's cells. A learner's own cell that ends everything is left out from then on."""
         while True:
             positions = [place for place in part["positions"] if place not in left_out]
             if time.monotonic() > until:
@@ -153,14 +153,14 @@ class Recorder:
         return _record_of(outcome, text[-_MOST_TEXT:], error[:_MOST_TEXT], garbled)
 
     def _outcome(self, excinfo: pytest.ExceptionInfo | None) -> str:
-        """passed, differs, raised, timeout, died, memory, not run, or fault: what nbval's exception says in one word."""
+        """One of the words of `CellRecord` for what nbval's exception says."""
         if excinfo is None:
             return "passed"
         message = str(excinfo.value)
         if excinfo.typename == "RuntimeError" and message == "Kernel dead on test start":
             return "not run"
         ended_by = getattr(self._kernel, "ended_by", "")
-        if ended_by in _ENDED and not isinstance(excinfo.value, WarmFault):
+        if ended_by in _ENDED and not isinstance(excinfo.value, WarmError):
             return ended_by
         if self._watch and self._watch.died:
             return "died"

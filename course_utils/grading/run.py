@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_utils.grading.crew import CREW, Kernel, Lost, Records, Settings, run_submission
+from course_utils.grading.crew import CREW, Kernel, LostError, Records, Settings, run_submission
 from course_utils.grading.cut import probe_of
 from course_utils.grading.limits import Limits
 from course_utils.grading.merge import Merged
@@ -27,8 +27,8 @@ JUPYTER: Kernel = "jupyter"
 class CellRecord:
     """What became of one cell: nbval's verdict in a word, its standard output, its exception if it raised.
 
-    `outcome` is passed, differs, raised, timeout, died, memory, left out, not run or fault. `garbled`: something was sent in
-    place of the kernel.
+    `outcome` is passed, differs, raised, timeout, died, memory, left out, not run or fault. `garbled`: the submission
+    has sent something in the kernel's place.
     """
 
     outcome: str
@@ -59,6 +59,9 @@ class Way:
     secret: tuple[Path, ...] = ()
 
 
+USUAL = Way()
+
+
 def way(kernel: str | None, trusted: bool, limits: Limits) -> Way:
     """The way that a command line asks for. Refuses a kernel that is none."""
     if kernel not in (None, FORKED, JUPYTER):
@@ -81,6 +84,9 @@ class Watcher:
         """This job has been run."""
 
 
+SILENT = Watcher()
+
+
 class Runner:
     """Runs submissions in one way, in processes that it starts when they are needed and keeps between its runs."""
 
@@ -91,7 +97,7 @@ class Runner:
         self,
         jobs: Sequence[Job],
         workers: int = 1,
-        watcher: Watcher = Watcher(),
+        watcher: Watcher = SILENT,
         arrived: Arrived = lambda number, outcome: None,
     ) -> list[Outcome]:
         """The outcome of each job. `arrived` gets each one's number and outcome once, as soon as it is there.
@@ -122,13 +128,13 @@ def _results(
         number = running[future]
         try:
             yield number, _outcome(future.result())
-        except Lost:
+        except LostError:
             again[submit(number)] = number
     for future in as_completed(again):
         number = again[future]
         try:
             yield number, _outcome(future.result())
-        except Lost as lost:
+        except LostError as lost:
             yield number, _fault(jobs[number], f"the process that ran it ended: {lost}")
 
 

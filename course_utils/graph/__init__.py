@@ -6,6 +6,7 @@ from .draw import draw
 from .events import (
     Accumulated,
     ChangedByHook,
+    ChangedInPlace,
     Entered,
     Event,
     Freed,
@@ -20,10 +21,12 @@ from .recording import Origin, Recording, SecondOrder
 from .replay import Replay, State, replay
 from .trace import trace
 from .values import Snapshot, Statistics, Unreadable
+from .work import Work, count_work
 
 __all__ = [
     "Accumulated",
     "ChangedByHook",
+    "ChangedInPlace",
     "Diary",
     "Edge",
     "Entered",
@@ -47,6 +50,8 @@ __all__ = [
     "State",
     "Statistics",
     "Unreadable",
+    "Work",
+    "count_work",
     "draw",
     "record",
     "replay",

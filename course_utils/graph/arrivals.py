@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,8 @@ from .values import Snapshot, same, snapshot
 
 Where = tuple[int, Place]
 """How deep inside other nodes' backward passes, and at which place."""
+Memory = tuple[int, tuple[int, ...], tuple[int, ...]]
+"""Where a tensor's numbers are, its shape, and its strides: together they tell its values."""
 
 
 @dataclass(slots=True)
@@ -19,16 +22,18 @@ class Waiting:
     """What has arrived at one place so far.
 
     `tensor` is there to add to and to compare with, where the snapshot alone would not do;
-    `version` tells whether it has been changed in place since.
+    `version` tells whether it has been changed in place since. `memory` is that of the one tensor
+    which has arrived, as long as it is alone.
     """
 
     snapshot: Snapshot | None
     tensor: Tensor | None
     count: int = 1
+    memory: Memory | None = None
     version: int | None = None
 
     def __post_init__(self) -> None:
-        self.version = _version(self.tensor)
+        self.version = version_of(self.tensor)
 
     def surely_holds(self, tensor: Tensor) -> bool:
         """Whether `tensor` has the values that arrived; False if it takes a closer look."""
@@ -36,7 +41,7 @@ class Waiting:
         if held is None or tensor.layout is not torch.strided or held.layout is not torch.strided:
             return False
         if held.data_ptr() == tensor.data_ptr() and held.stride() == tensor.stride():
-            return held.shape == tensor.shape and self.version == _version(tensor)
+            return held.shape == tensor.shape and self.version == version_of(tensor)
         return held.dtype == tensor.dtype and torch.equal(held, tensor)
 
 
@@ -59,9 +64,9 @@ class Arrivals:
         waiting = self._waiting.get(where)
         count = waiting.count + 1 if waiting else 1
         if waiting is None or waiting.snapshot is None:
-            waiting = Waiting(seen, self._hold(where[1], gradient), count)
+            waiting = Waiting(seen, self._hold(where[1], gradient), count, memory_of(gradient))
         elif gradient is None:
-            waiting = Waiting(waiting.snapshot, waiting.tensor, count)
+            waiting = Waiting(waiting.snapshot, waiting.tensor, count, waiting.memory)
         else:
             total = _sum(waiting.tensor, gradient.detach())
             waiting = Waiting(snapshot(total, self._keep), total, count)
@@ -81,6 +86,16 @@ class Arrivals:
         tensor = None if gradient is None else gradient.detach()
         self._waiting[where] = Waiting(after, tensor, waiting.count)
         return waiting.snapshot, after
+
+    def rewritten(self, gradient: Tensor) -> Iterator[tuple[Place, Snapshot | None, Snapshot]]:
+        """The places at which this very tensor waits, with the snapshots before and after; it was written into."""
+        memory = memory_of(gradient)
+        after = snapshot(gradient, self._keep)
+        for (depth, place), waiting in list(self._waiting.items()):
+            if memory is not None and waiting.memory == memory:
+                held = self._hold(place, gradient)
+                self._waiting[depth, place] = Waiting(after, held, waiting.count, memory)
+                yield place, waiting.snapshot, after
 
     def take(self, where: Where) -> Snapshot | None:
         """What waits there, and no longer does."""
@@ -110,7 +125,18 @@ class Arrivals:
         return waiting.snapshot if same(waiting.snapshot, seen) else seen
 
 
-def _version(tensor: Tensor | None) -> int | None:
+def memory_of(tensor: Tensor | None) -> Memory | None:
+    """Where the tensor's numbers are; None for one that has no plain memory."""
+    if tensor is None or tensor.layout is not torch.strided or tensor.is_meta:
+        return None
+    try:
+        return tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
+    except RuntimeError:  # inside a transform, or not made of numbers
+        return None
+
+
+def version_of(tensor: Tensor | None) -> int | None:
+    """How often the tensor has been changed in place; None where nobody counts."""
     return None if tensor is None or tensor.is_inference() else tensor._version
 
 

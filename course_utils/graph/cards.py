@@ -8,9 +8,9 @@ from course_utils.drawing import language
 from course_utils.drawing.language import Look
 from course_utils.drawing.lettering import shorten, text_width
 
-TITLE, NAME, CHIP, LABEL = 13, 9.5, 11, 10.5
-CHIP_HEIGHT, ROW_HEIGHT = 2 * CHIP, 27
-HEADER, NAME_HEIGHT, NOTE_HEIGHT = 25, 14, 15
+TITLE, NAME, CHIP, LABEL = 14, 10.5, 12, 11.5
+CHIP_HEIGHT, ROW_HEIGHT = 2 * CHIP, 29
+HEADER, NAME_HEIGHT, NOTE_HEIGHT = 26, 15, 16
 PADDING, GAP = 9, 7
 PILE = 6
 _MARK_WIDTH = 22

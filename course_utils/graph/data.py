@@ -47,7 +47,8 @@ class SavedTensor:
     a backward pass will fail; "kept" on a custom Function's ctx, where nothing frees or watches it;
     "packed" by saved-tensor hooks, as checkpointing does, and not unpacked here because that would
     run code; "empty" where there was nothing to save; "not read" where this version of torch cannot
-    say whether reading would run code. `version` is the tensor's version when it was saved.
+    say whether reading would run code. `version` is the tensor's version when it was saved, and
+    `version_now`, of a "changed" one, that which it has when the graph is traced.
 
     `result` is the place in the graph this tensor came from, `variable` its name; both None if
     unknown. `value` is None for a tensor that is too large or cannot be read.
@@ -61,6 +62,7 @@ class SavedTensor:
     value: PlainValue | None = None
     result: Place | None = None
     variable: str | None = None
+    version_now: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

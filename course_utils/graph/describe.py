@@ -19,7 +19,7 @@ from .recording import Recording
 from .replay import State
 from .spotlight import fills_grad, is_new, message_text, node_of, texts_of
 from .values import Snapshot
-from .wording import NOT_YET, gradient_text, result_text, saved_text, value_text
+from .wording import NOT_YET, gradient_text, is_kept, result_text, saved_text, value_text
 
 _STATES = {"kept": "ctx", "packed": "packed", "not read": "saved", "changed": "changed!"}
 _FREEABLE = ("saved", "packed", "not read")
@@ -141,7 +141,8 @@ class Describer:
 
     def _result_row(self, place: Place, state: State | None) -> Row:
         result = self.graph.result(place)
-        value = Chip(shorten(result_text(result), 28), language.VALUE)
+        look = language.VALUE if is_kept(result) else language.NOT_KEPT
+        value = Chip(shorten(result_text(result), 28), look)
         if state is None:
             return Row((value,))
         new = is_new(state.event, place)

@@ -92,6 +92,21 @@ class ChangedByHook:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedInPlace:
+    """The backward of the node `writer` wrote into a gradient that others hold as well.
+
+    First comes the gradient that it was given itself; then each that waits at another node, and is
+    the same tensor: an addition sends one tensor to both of its inputs.
+    """
+
+    node: int
+    index: int
+    before: Snapshot | None
+    after: Snapshot
+    writer: int
+
+
+@dataclass(frozen=True, slots=True)
 class Accumulated:
     """A gradient was added to the `.grad` of a tensor: a leaf, or one that asked to retain it."""
 
@@ -117,4 +132,4 @@ class Freed:
     saved: tuple[str, ...]
 
 
-Event = Entered | Sent | ChangedByHook | Accumulated | Returned | Freed
+Event = Entered | Sent | ChangedByHook | ChangedInPlace | Accumulated | Returned | Freed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .data import Edge, Graph, Node, Place, SavedTensor
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Seed, Sent
+from .events import Accumulated, ChangedByHook, ChangedInPlace, Entered, Event, Freed, Returned, Seed, Sent
 from .recording import Origin, Recording, SecondOrder
 
 
@@ -104,6 +104,8 @@ class _Grower:
                 return replace(event, message=replace(message, edge=self._edge(message.edge)))
             case ChangedByHook(node=node) | Freed(node=node):
                 return replace(event, node=node + self.shift)
+            case ChangedInPlace(node=node, writer=writer):
+                return replace(event, node=node + self.shift, writer=writer + self.shift)
             case Accumulated(place=place) | Returned(place=place):
                 return replace(event, place=self._place(place))
         raise TypeError(f"no such event: {event!r}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["right", "down"]
@@ -11,8 +12,8 @@ Point = tuple[float, float]
 
 _POINTS_PER_INCH = 72
 _NODE_GAP = 18
-_RANK_GAP = {"right": 26, "down": 22}
-_LABEL_MARGIN = 14  # across the line, for the line of the value
+RANK_GAP = {"right": 34, "down": 24}
+_LABEL_MARGIN = 15  # across the line, for the line of the value
 
 
 @dataclass(frozen=True)
@@ -67,69 +68,59 @@ class Layout:
 
 def layout(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
     """Positions for all blocks and wires; the forward pass goes in this direction."""
-    found = _laid_out(blocks, wires, direction)
-    uncrossed = _uncrossed(blocks, wires, found)
-    return found if uncrossed == list(wires) else _laid_out(blocks, uncrossed, direction)
+    return _Read(_solved(blocks, wires, direction, splines="true"), direction).layout(len(blocks), wires)
 
 
-def _uncrossed(blocks: Sequence[Block], wires: Sequence[Wire], found: Layout) -> list[Wire]:
-    """The wires, with those into unordered blocks in the order in which they arrive there."""
-    across = 1 if found.direction == "right" else 0
-    into: dict[int, list[int]] = {}
-    for number, wire in enumerate(wires):
-        if blocks[wire.head].unordered:
-            into.setdefault(wire.head, []).append(number)
-    better = list(wires)
-    for numbers in into.values():
-        inputs = sorted(wires[number].input for number in numbers)
-        numbers.sort(key=lambda number: _comes_from(wires[number], found, number)[across])
-        for number, way in zip(numbers, inputs, strict=True):
-            better[number] = replace(wires[number], input=way)
-    return better
+def places(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
+    """As `layout`, but only the positions of blocks and labels: runs have no curves. It is quicker."""
+    return _Read(_solved(blocks, wires, direction, splines="false"), direction).layout(len(blocks), wires, bare=True)
 
 
-def _comes_from(wire: Wire, found: Layout, number: int) -> Point:
-    return found.runs[number].label or found.centres[wire.tail]
-
-
-def _laid_out(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction) -> Layout:
+def _solved(blocks: Sequence[Block], wires: Sequence[Wire], direction: Direction, splines: str) -> str:
+    """The graph in Graphviz's language, with the positions that Graphviz gives it."""
     import pygraphviz
 
-    sides = ("w", "e") if direction == "right" else ("n", "s")
-    graph = pygraphviz.AGraph(
-        directed=True,
-        strict=False,
-        rankdir="LR" if direction == "right" else "TB",
-        nodesep=_NODE_GAP / _POINTS_PER_INCH,
-        ranksep=_RANK_GAP[direction] / _POINTS_PER_INCH,
-        outputorder="nodesfirst",
+    head = (
+        f"digraph {{ graph [rankdir={'LR' if direction == 'right' else 'TB'}, splines={splines}, "
+        f"nodesep={_inches(_NODE_GAP)}, ranksep={_inches(RANK_GAP[direction])}, outputorder=nodesfirst]"
     )
-    for number, block in enumerate(blocks):
-        graph.add_node(f"b{number}", shape="plain", label=_table(block, direction))
+    lines = [f"b{number} {_shape(block, direction)}" for number, block in enumerate(blocks)]
     for number, wire in enumerate(wires):
-        _add_wire(graph, number, wire, blocks, sides)
+        lines += _wire(number, wire, blocks, direction)
+    graph = pygraphviz.AGraph("\n".join([head, *lines, "}"]))  # as text, which is quicker than call by call
     graph.layout(prog="dot")
-    return _Read(graph, direction).layout(len(blocks), wires)
+    return graph.to_string()
 
 
-def _add_wire(graph: object, number: int, wire: Wire, blocks: Sequence[Block], sides: tuple) -> None:
-    into, out = sides
-    ends = {}
-    if blocks[wire.tail].outputs > 1:
-        ends["tailport"] = f"o{wire.output}:{out}"
-    if blocks[wire.head].inputs > 1:
-        ends["headport"] = f"i{wire.input}:{into}"
+def _wire(number: int, wire: Wire, blocks: Sequence[Block], direction: Direction) -> list[str]:
+    """A line, or one to the label and one from there."""
+    into, out = ("w", "e") if direction == "right" else ("n", "s")
     tail, head = f"b{wire.tail}", f"b{wire.head}"
+    tail += f":o{wire.output}:{out}" if blocks[wire.tail].outputs > 1 else ""
+    head += f":i{wire.input}:{into}" if blocks[wire.head].inputs > 1 else ""
     if wire.label is None:
-        graph.add_edge(tail, head, key=f"w{number}", dir="none", **ends)
-        return
-    width, height = (side / _POINTS_PER_INCH for side in wire.label)
-    height += _LABEL_MARGIN / _POINTS_PER_INCH if out == "e" else 0
-    graph.add_node(f"l{number}", shape="box", fixedsize=True, width=width, height=height, label="")
-    first = {name: port for name, port in ends.items() if name == "tailport"}
-    last = {name: port for name, port in ends.items() if name == "headport"}
-    graph.add_edge(tail, f"l{number}", key=f"w{number}", dir="none", headport=into, **first)
-    graph.add_edge(f"l{number}", head, key=f"v{number}", dir="none", tailport=out, **last)
+        return [f"{tail} -> {head} [key=w{number}, dir=none]"]
+    width, height = wire.label
+    height += _LABEL_MARGIN if direction == "right" else 0
+    return [
+        f"l{number} {_box(width, height)}",
+        f"{tail} -> l{number}:{into} [key=w{number}, dir=none]",
+        f"l{number}:{out} -> {head} [key=v{number}, dir=none]",
+    ]
+
+
+def _shape(block: Block, direction: Direction) -> str:
+    if block.inputs > 1 or block.outputs > 1:
+        return f"[shape=plain, label={_table(block, direction)}]"
+    return _box(round(block.width), round(block.height))
+
+
+def _box(width: float, height: float) -> str:
+    return f'[shape=box, fixedsize=true, width={_inches(width)}, height={_inches(height)}, label=""]'
+
+
+def _inches(points: float) -> str:
+    return f"{points / _POINTS_PER_INCH:.5f}"
 
 
 def _table(block: Block, direction: Direction) -> str:
@@ -158,33 +149,53 @@ def _cells(name: str, count: int, width: int, height: int, *, stacked: bool) -> 
     return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"><TR>{rows}</TR></TABLE>'
 
 
+def _smooth(curve: Sequence[Point], direction: Direction) -> tuple[Point, ...]:
+    """The curve, or an even S in its place where it only crosses the gap between two ranks.
+
+    There nothing stands in the way, and Graphviz turns more sharply than it must.
+    """
+    (x, y), (u, v) = curve[0], curve[-1]
+    right = direction == "right"
+    if abs(u - x if right else v - y) > 1.5 * RANK_GAP[direction]:
+        return tuple(curve)
+    half = ((u - x) / 2, 0) if right else (0, (v - y) / 2)
+    return (x, y), (x + half[0], y + half[1]), (u - half[0], v - half[1]), (u, v)
+
+
+_STATEMENT = re.compile(r"^\s*(?:([bl]\d+)\s+\[|[bl]\d+(?::\w+)* -> )")
+_KEY, _POSITION = re.compile(r"\bkey=(\w+)"), re.compile(r'\bpos="([^"]*)"')
+_BOX = re.compile(r'\bbb="([^"]*)"')
+
+
 class _Read:
     """Reads positions back; Graphviz counts them from the lower left corner."""
 
-    def __init__(self, graph: object, direction: Direction) -> None:
-        self.graph, self.direction = graph, direction
-        box = graph.graph_attr["bb"].split(",")
-        self.left, self.width = float(box[0]), float(box[2]) - float(box[0])
-        self.top, self.height = float(box[3]), float(box[3]) - float(box[1])
+    def __init__(self, solved: str, direction: Direction) -> None:
+        text = solved.replace("\\\n", "")  # how Graphviz breaks long lines
+        self.direction = direction
+        left, bottom, right, top = map(float, _BOX.search(text)[1].split(","))
+        self.left, self.top = left, top
+        self.width, self.height = right - left, top - bottom
+        self.positions: dict[str, str] = {}
+        for statement in text.split(";\n"):
+            found = _STATEMENT.search(statement)
+            position = found and _POSITION.search(statement)
+            if position:
+                self.positions[found[1] or _KEY.search(statement)[1]] = position[1]
 
-    def layout(self, blocks: int, wires: Sequence[Wire]) -> Layout:
-        centres = tuple(self._centre(f"b{number}") for number in range(blocks))
-        runs = tuple(self._run(number, wire) for number, wire in enumerate(wires))
+    def layout(self, blocks: int, wires: Sequence[Wire], *, bare: bool = False) -> Layout:
+        centres = tuple(self._point(self.positions[f"b{number}"]) for number in range(blocks))
+        runs = tuple(self._run(number, wire, bare) for number, wire in enumerate(wires))
         return Layout(self.width, self.height, self.direction, centres, runs)
 
-    def _centre(self, name: str) -> Point:
-        return self._point(self.graph.get_node(name).attr["pos"])
+    def _run(self, number: int, wire: Wire, bare: bool) -> Run:
+        keys = [f"w{number}"] if wire.label is None else [f"w{number}", f"v{number}"]
+        label = None if wire.label is None else self._point(self.positions[f"l{number}"])
+        return Run(() if bare else tuple(map(self._curve, keys)), label)
 
-    def _run(self, number: int, wire: Wire) -> Run:
-        tail, head, label = f"b{wire.tail}", f"b{wire.head}", f"l{number}"
-        if wire.label is None:
-            return Run((self._curve(tail, head, f"w{number}"),), None)
-        first = self._curve(tail, label, f"w{number}")
-        return Run((first, self._curve(label, head, f"v{number}")), self._centre(label))
-
-    def _curve(self, tail: str, head: str, key: str) -> tuple[Point, ...]:
-        points = self.graph.get_edge(tail, head, key).attr["pos"].split()
-        return tuple(self._point(point) for point in points if not point.startswith(("e,", "s,")))
+    def _curve(self, key: str) -> tuple[Point, ...]:
+        points = self.positions[key].split()
+        return _smooth([self._point(point) for point in points if not point.startswith(("e,", "s,"))], self.direction)
 
     def _point(self, text: str) -> Point:
         x, y = map(float, text.split(","))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .data import Place
 from .derivation import derive
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
+from .events import Accumulated, ChangedByHook, ChangedInPlace, Entered, Event, Freed, Returned, Sent
 from .recording import Recording
 from .replay import State
 from .text import event_text
@@ -47,7 +47,10 @@ def _sent(recording: Recording, state: State, event: Sent) -> str:
     graph, message = recording.graph, event.message
     source, target = graph.nodes[message.source], graph.name_of(message.edge.place)
     if message.gradient is None:
-        why = "what it computed does not depend on it" if message.needed else "nobody asked for that gradient"
+        why = "nobody asked for that gradient"
+        if message.needed:
+            custom = source.kind == "custom"
+            why = "its own backward returned None" if custom else "what it computed does not depend on it"
         return f"{source.label} sends nothing to {target}: {why}. Nothing is not the same as zero."
     derivation = derive(graph, message, state.incoming.get(message.source, ()))
     if derivation is None:
@@ -88,6 +91,7 @@ _TELL = {
     Accumulated: _accumulated,
     Freed: _freed,
     ChangedByHook: _told_as_event,
+    ChangedInPlace: _told_as_event,
     Returned: _told_as_event,
 }
 

@@ -8,9 +8,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from .arrivals import Arrivals
+from .arrivals import Arrivals, version_of
 from .data import Edge, Place
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, GradientMessage, Seed, Sent
+from .events import Accumulated, ChangedByHook, ChangedInPlace, Entered, Event, Freed, GradientMessage, Seed, Sent
 from .hooks import UNSEEN_HOOK, Probes
 from .trace import Survey
 from .values import Snapshot, same, snapshot
@@ -54,6 +54,7 @@ class Recorder:
         self._arrived: dict[int, tuple[Snapshot | None, ...]] = {}
         self._grad_before: dict[int, Snapshot | None] = {}
         self._landed: dict[int, Snapshot | None] = {}
+        self._versions: dict[int, list[int | None]] = {}
         self.retained = {
             place: tensor for place, tensor in survey.tensors.items() if tensor.retains_grad and not tensor.is_leaf
         }
@@ -116,10 +117,12 @@ class Recorder:
             self._compare_incoming(Place(number, result), gradient, hook)
         if last:
             self._enter(number, len(gradients))
+            self._versions[number] = [version_of(gradient) for gradient in gradients]
 
     def _after_node(self, number: int, hook: str | None, last: bool, seen: tuple) -> None:
         gradients = seen[0]
         if hook is None:
+            self._compare_own(number, seen[1])
             if self.create_graph:
                 born = Span(number, self._born_from[number], torch._C._autograd._get_sequence_nr())
                 self.spans.append(born)
@@ -196,6 +199,19 @@ class Recorder:
         if replaced:
             change = ChangedByHook(*place, "incoming", *replaced, hook or UNSEEN_HOOK)
             self.events.append(change)
+
+    def _compare_own(self, number: int, gradients: tuple[Tensor | None, ...]) -> None:
+        """Notes what the node itself has written into the gradients that it was given."""
+        versions = self._versions.pop(number)
+        if self.graph.nodes[number].kind == "leaf":  # `.grad` may be the very tensor that arrived
+            return
+        for index, (gradient, version) in enumerate(zip(gradients, versions, strict=True)):
+            before = self._arrived[number][index]
+            if gradient is None or version == version_of(gradient) or same(before, after := self.snapshot(gradient)):
+                continue
+            self.events.append(ChangedInPlace(number, index, before, after, number))
+            for place, *values in self._arrivals.rewritten(gradient):
+                self.events.append(ChangedInPlace(*place, *values, number))
 
     def _compare_outgoing(self, number: int, gradients: tuple, hook: str) -> None:
         known = self._outgoing[number]

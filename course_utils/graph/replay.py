@@ -11,6 +11,7 @@ from .data import Edge, Graph, Place
 from .events import (
     Accumulated,
     ChangedByHook,
+    ChangedInPlace,
     Entered,
     Event,
     Freed,
@@ -116,6 +117,8 @@ class _Progress:
                 self._set_grad(place, after)
             case ChangedByHook():
                 self._change(event)
+            case ChangedInPlace(node=node, index=index, after=after):
+                self.waiting[Place(node, index)] = after
             case Returned(place=place, gradient=gradient):
                 self.returned[place] = gradient
                 self.waiting.pop(place, None)

@@ -128,12 +128,16 @@ def _explain(name: str, data: Tensor | None, error: str, identify: Identify) -> 
     if "inplace" not in error:  # a custom Function's own result, which only its node can unpack
         return _describe(name, data, identify)
     version = re.search(r"expected version (\d+)", error)
+    result, variable = identify(data)  # known where a leaf was saved, which stays itself
     return SavedTensor(
         name,
         "changed",
         shape=tuple(data.shape),
         dtype=dtype_name(data.dtype),
         version=int(version[1]) if version else None,
+        result=result,
+        variable=variable,
+        version_now=data._version,
     )
 
 

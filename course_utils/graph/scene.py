@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_utils.drawing import language
+from course_utils.drawing.language import Look
 
+from .arrange import arrange, longest_way
 from .cards import CHIP_HEIGHT, Card, Chip, Row, card_size, plain
 from .data import Place
 from .describe import Describer
 from .events import Seed, Sent
 from .fold import Box, View
 from .growth import Growth
-from .layout import Block, Direction, Layout, Point, Run, Wire, layout
+from .layout import Block, Direction, Layout, Point, Run, Wire
 from .recording import Recording
 from .replay import State
 from .spotlight import node_of
@@ -21,7 +23,7 @@ from .wording import gradient_text
 
 MARGIN = 20
 _NARROWEST = 300
-WIDTH = 900
+WIDTH = 800
 """What a notebook has room for, also in a window of 1024 pixels beside the file list."""
 
 
@@ -54,6 +56,13 @@ class Scene:
         """Pieces of SVG that `svg` keeps from one frame to the next."""
         self._found_sizes: dict[Direction, list[tuple[float, float]]] = {}
 
+    legend: tuple[tuple[str, Look, str], ...] = ()
+    """What the looks mean, each with a sample; empty for what the state of the recording calls for."""
+
+    def line_look(self, number: int) -> Look:
+        """The look of the value's line for a link of the view."""
+        return language.VALUE
+
     def cards(self, state: State | None) -> list[Placed]:
         """The boxes of the graph as they are in this state."""
         direction = self.layout.direction
@@ -84,40 +93,26 @@ class Scene:
     @cached_property
     def layout(self) -> Layout:
         """The positions, the same in every state: forward to the right, or down where that is too wide."""
-        if self._wanted is not None:
-            return self._laid_out(self._wanted)
-        if self._longest_way() > self._room:
-            down = self._laid_out("down")
-            return down if down.width <= self._room else min(self._laid_out("right"), down, key=_width)
-        right = self._laid_out("right")
-        return right if right.width <= self._room else min(right, self._laid_out("down"), key=_width)
+        return arrange(lambda way: self._blocks(self._sizes(way)), self._wires, self._room, self._wanted)
 
-    def _longest_way(self) -> float:
-        """How wide the picture is at least if the forward pass goes to the right."""
-        blocks, wires = self._blocks(self._sizes("right")), self._wires()
-        ways = [block.width for block in blocks]
-        into: dict[int, list[Wire]] = {}
-        for wire in wires:
-            into.setdefault(wire.head, []).append(wire)
-        for number in reversed(range(len(self.view.boxes))):  # inputs have higher numbers than what uses them
-            before = [ways[wire.tail] + (wire.label[0] if wire.label else 0) for wire in into.get(number, ())]
-            ways[number] += max(before, default=0)
-        return max(ways)
-
-    def _laid_out(self, direction: Direction) -> Layout:
-        return layout(self._blocks(self._sizes(direction)), self._wires(), direction)
+    @property
+    def least_height(self) -> float:
+        """How high the picture will be at least, which needs no layout."""
+        right, down = (longest_way(self._blocks(self._sizes(way)), self._wires, way) for way in ("right", "down"))
+        goes_right = self._wanted == "right" or (self._wanted is None and right <= self._room)
+        return max(height for _, height in self._sizes("right")) if goes_right else down
 
     @cached_property
     def width(self) -> float:
         """The width of the whole picture."""
         return max(self.layout.width + 2 * MARGIN, _NARROWEST)
 
-    @property
+    @cached_property
     def origin(self) -> Point:
         """Where in the picture the layout begins."""
         return (self.width - self.layout.width) / 2, MARGIN
 
-    @property
+    @cached_property
     def link_runs(self) -> tuple[Run, ...]:
         """The course of each link of the view."""
         return self.layout.runs[: len(self.view.links)]
@@ -187,6 +182,7 @@ class Scene:
         small = [card for card, *_ in self._constants] + [_seed_card(seed) for seed in self._seeds]
         return blocks + [Block(*card_size(card, rooms)) for card in small]
 
+    @cached_property
     def _wires(self) -> list[Wire]:
         boxes = len(self.view.boxes)
         wires = [self._wire(number) for number in range(len(self.view.links))]
@@ -239,7 +235,3 @@ class Scene:
 def _seed_card(seed: Seed) -> Card:
     chip = Chip(gradient_text(seed.gradient), language.GRADIENT)
     return Card(language.GRADIENT, "", rows=(Row((chip,), "start"),))
-
-
-def _width(found: Layout) -> float:
-    return found.width

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from .data import Edge, Place
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, GradientMessage, Returned, Sent
+from .events import (
+    Accumulated,
+    ChangedByHook,
+    ChangedInPlace,
+    Entered,
+    Event,
+    Freed,
+    GradientMessage,
+    Returned,
+    Sent,
+)
 from .wording import gradient_text
 
 
@@ -20,6 +30,8 @@ def texts_of(event: Event) -> list[tuple[object, str]]:
         case ChangedByHook(node=node, index=index, after=after):
             slot = Place(node, index)
             return [(slot, gradient_text(after)), (("grad", slot), gradient_text(after))]
+        case ChangedInPlace(node=node, index=index, after=after):
+            return [(Place(node, index), gradient_text(after))]
         case Returned(place=place, gradient=gradient):
             return [(place, gradient_text(gradient))]
     return []
@@ -41,7 +53,7 @@ def is_new(event: Event | None, place: Place) -> bool:
             return message.edge.place == place
         case Returned(place=returned):
             return returned == place
-        case ChangedByHook(node=node, index=index, side="incoming"):
+        case ChangedByHook(node=node, index=index, side="incoming") | ChangedInPlace(node=node, index=index):
             return Place(node, index) == place
     return False
 
@@ -61,6 +73,8 @@ def node_of(event: Event | None) -> int | None:
     match event:
         case Entered(node=node) | Freed(node=node) | ChangedByHook(node=node):
             return node
+        case ChangedInPlace(writer=writer):
+            return writer
         case Sent(message=message):
             return message.source
         case Accumulated(place=place) | Returned(place=place):

@@ -35,10 +35,10 @@ from .replay import State
 from .scene import MARGIN, Placed, Scene
 from .wording import NOT_YET
 
-_LEGEND_HEIGHT, _LEGEND_SIZE = 30, 11
+_LEGEND_HEIGHT, _LEGEND_SIZE = 30, 12
 # Half the distance between a value's line and its gradient's. Forward to the right, the value's line
 # passes above the message; downward it would have to go round it, and goes behind it.
-_ACROSS, _DOWN = 8.0, 5.0
+_ACROSS, _DOWN = 8.5, 5.0
 _MOST_KEPT = 5_000  # pieces of earlier frames
 
 
@@ -53,7 +53,7 @@ class _Drawing:
     def __init__(self, scene: Scene, state: State | None) -> None:
         self.scene, self.state = scene, state
         self.rooms: Rooms = scene.describer.rooms
-        self.legend = _legend(scene)
+        self.legend = scene.legend or _legend(scene)
         layout = scene.layout
         self.rows = _legend_rows(self.legend, scene.width - 2 * MARGIN)
         height = layout.height + 2 * MARGIN + _LEGEND_HEIGHT * len(self.rows)
@@ -93,7 +93,7 @@ class _Drawing:
     def _link(self, number: int, run: Run) -> None:
         link = self.scene.view.links[number]
         if self._is_there(link.source):
-            self._once(("value", number), self._value_lane, run, language.VALUE)
+            self._once(("value", number), self._value_lane, run, self.scene.line_look(number))
         if self.state is None or run.label is None:
             return
         chip = self.scene.describer.message(link, self.state)
@@ -113,7 +113,7 @@ class _Drawing:
     def _value_lane(self, run: Run, look: Look) -> None:
         """The solid line of the value, with its head at the operation."""
         lane = 0 if run.label is None else -self._lane
-        self._line(run.curves, lane, look, look.width, look.dash if look is language.CONSTANT else "")
+        self._line(run.curves, lane, look, look.width, look.dash)
 
     def _gradient_lane(self, run: Run, width: float) -> None:
         """The dashed line of the gradient, with its head at the input."""
@@ -182,7 +182,7 @@ class _Drawing:
     def _frame(self, card: Card, left: float, top: float, width: float, height: float) -> None:
         look = card.look
         radius = 6 if look.shape == "panel" else 3
-        style = {"stroke": look.ink, "radius": radius}
+        style = {"stroke": look.ink, "radius": radius, "dash": look.dash}
         for step in (PILE, PILE / 2) if card.pile else ():
             self.canvas.rect(left + step, top - step, width, height, fill=look.fill, stroke_width=1.5, **style)
         stroke = 3 if card.mark == "running" else 1.5
@@ -222,13 +222,13 @@ class _Drawing:
                 if not sample:
                     self._sample_line(x, y, look)
                 else:
-                    self.canvas.chip((x + width / 2, y), sample, look, size=9, width=width)
+                    self.canvas.chip((x + width / 2, y), sample, look, size=10, width=width)
                 self.canvas.text(x + width + 6, y, words, size=_LEGEND_SIZE, ink=language.QUIET_INK)
                 x += _entry_width(sample, look, words)
             y += _LEGEND_HEIGHT - 8
 
     def _sample_line(self, x: float, y: float, look: Look) -> None:
-        ends = [(x, y), (x + 34, y)] if look is language.VALUE else [(x + 34, y), (x, y)]
+        ends = [(x + 34, y), (x, y)] if look is language.GRADIENT else [(x, y), (x + 34, y)]
         start, end = ends
         inner = end[0] - 7 if end[0] > start[0] else end[0] + 7
         self.canvas.line(start, (inner, y), stroke=look.ink, width=look.width, dash=look.dash)

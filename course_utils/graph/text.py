@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from .data import Graph, Node, Place, Result, SavedTensor
-from .events import Accumulated, ChangedByHook, Entered, Event, Freed, Returned, Sent
+from .events import Accumulated, ChangedByHook, ChangedInPlace, Entered, Event, Freed, Returned, Sent
 from .recording import Recording
 from .values import Snapshot, show
 
@@ -65,6 +65,14 @@ def _changed(graph: Graph, event: ChangedByHook) -> str:
     return f"{event.hook} changes {where} from {_gradient(event.before)} to {_gradient(event.after)}"
 
 
+def _changed_in_place(graph: Graph, event: ChangedInPlace) -> str:
+    writer, change = graph.nodes[event.writer].label, f"from {_gradient(event.before)} to {event.after}"
+    if event.node == event.writer:
+        return f"{writer} writes in place into the gradient it was given, which goes {change}"
+    waiting = graph.name_of(Place(event.node, event.index))
+    return f"the gradient that waits at {waiting} is the same tensor, so {writer} has changed it too, {change}"
+
+
 def _accumulated(graph: Graph, event: Accumulated) -> str:
     grad = f"{graph.name_of(event.place)}.grad"
     if event.before is None:
@@ -89,6 +97,7 @@ _TELL = {
     Entered: _entered,
     Sent: _sent,
     ChangedByHook: _changed,
+    ChangedInPlace: _changed_in_place,
     Accumulated: _accumulated,
     Returned: _returned,
     Freed: _freed,
@@ -142,6 +151,8 @@ def _result_text(result: Result, name: str | None) -> str:
     kind = "" if obvious else f"{result.dtype} {list(result.shape) if result.shape else 'scalar'}"
     what = " ".join(filter(None, [name, kind]))
     value = None if result.value is None else show(result.value)
+    if value is None and not result.shape:
+        return f"{what}, value not kept"  # the shape of a number alone would look like all there is to know
     return " = ".join(filter(None, [what, value]))
 
 
@@ -150,6 +161,8 @@ def _saved_text(graph: Graph, tensor: SavedTensor) -> str:
     if source is None and tensor.result is not None:
         source = f"result of {graph.name_of(tensor.result)}"
     text = f"{tensor.name} ({source})" if source else tensor.name
+    if tensor.state == "changed":
+        return f"{text} {tensor.dtype} {list(tensor.shape)}, version {tensor.version} then and {tensor.version_now} now"
     if tensor.value is not None:
         return f"{text} = {show(tensor.value)}"
     return f"{text} {tensor.dtype} {list(tensor.shape)}" if tensor.shape is not None else text

@@ -14,7 +14,7 @@ _LINE = 42
 
 def shape_text(shape: tuple[int, ...], dtype: str | None = None) -> str:
     """`5×4`, with the dtype if it is not the usual one."""
-    text = "×".join(map(str, shape)) if shape else "scalar"
+    text = "×".join(map(str, shape)) if shape else "a number"
     if len(shape) == 1:
         text = f"{shape[0]} number" + "s" * (shape[0] != 1)
     return text if dtype in (None, "float32") else f"{text} {dtype}"
@@ -43,8 +43,21 @@ def result_text(result: Result) -> str:
     value = value_text(result.value)
     if value is not None:
         return f"{result.name} = {value}" if result.name else value
+    if not is_kept(result):
+        return _not_kept(result)
     shape = shape_text(result.shape, result.dtype)
     return f"{result.name}: {shape}" if result.name else shape
+
+
+def is_kept(result: Result) -> bool:
+    """False for a single number that nothing in the graph remembers."""
+    return result.shape != () or result.value is not None
+
+
+def _not_kept(result: Result) -> str:
+    """Words in place of a number; the shape alone would look like a value."""
+    kind = "" if result.dtype == "float32" else f", {result.dtype}"
+    return f"{result.name}: not kept{kind}" if result.name else f"value not kept{kind}"
 
 
 def gradient_text(gradient: Snapshot | None) -> str:
@@ -86,6 +99,8 @@ def saved_text(graph: Graph, saved: SavedTensor) -> tuple[str, str]:
     name = saved.variable or saved.name
     if saved.variable is None and saved.result is not None:
         name = graph.name_of(saved.result)
+    if saved.state == "changed":
+        return f"{name}: version {saved.version} → {saved.version_now}", name
     value = value_text(saved.value)
     if value is not None:
         return f"{name} = {value}", name

@@ -1,7 +1,23 @@
 """Pictures to operate: each shows itself live, and as a still picture with text where it cannot."""
 
+from course_utils.widgets.batch_explorer import BatchExplorer, explore_batch
 from course_utils.widgets.explorer import OneOperationExplorer, explore
+from course_utils.widgets.jacobian_explorer import JacobianExplorer, explore_jacobian
 from course_utils.widgets.prediction import Prediction, predict
 from course_utils.widgets.stepper import Stepper, step
+from course_utils.widgets.switches import RecordingSwitches, switches
 
-__all__ = ["OneOperationExplorer", "Prediction", "Stepper", "explore", "predict", "step"]
+__all__ = [
+    "BatchExplorer",
+    "JacobianExplorer",
+    "OneOperationExplorer",
+    "Prediction",
+    "RecordingSwitches",
+    "Stepper",
+    "explore",
+    "explore_batch",
+    "explore_jacobian",
+    "predict",
+    "step",
+    "switches",
+]

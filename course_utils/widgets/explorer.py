@@ -97,7 +97,7 @@ class _Live:
     ) -> None:
         import ipywidgets as widgets
 
-        from course_utils.widgets.keys import keep_keys
+        from course_utils.widgets.controls import help_controls
 
         self._explorer = explorer
         self._following = False
@@ -116,7 +116,7 @@ class _Live:
         for control in (*self._sliders.values(), self._incoming, self._choice):
             control.observe(self._moved, "value")
         self.container = widgets.VBox([self._controls(), self._picture, self._words.widget])
-        keep_keys(self.container)
+        help_controls(self.container)
         self.show()
 
     def _controls(self) -> VBox:

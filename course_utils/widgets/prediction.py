@@ -159,6 +159,8 @@ class _Live:
     def __init__(self, prediction: Prediction) -> None:
         import ipywidgets as widgets
 
+        from course_utils.widgets.controls import help_controls
+
         self._prediction = prediction
         self._fields = (
             [_radio(prediction.choices)] if prediction.choices else [_field(name) for name in prediction.numbers]
@@ -169,13 +171,14 @@ class _Live:
         question = f"<strong>Predict.</strong> {_marked_up(prediction.question)}"
         self.container = widgets.VBox(
             [
-                widgets.HTML(f'{_STYLE}<div style="line-height: 1.5">{question}</div>'),
+                widgets.HTML(f'{_STYLE}<div class="course-question" style="line-height: 1.5">{question}</div>'),
                 widgets.Box(self._fields, layout=widgets.Layout(flex_flow="row wrap")),
                 self._button,
                 self._line.widget,
             ],
             layout=widgets.Layout(max_width="720px"),
         )
+        help_controls(self.container)
 
     def close(self) -> None:
         """Show what was kept, and take no more."""

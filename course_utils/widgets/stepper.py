@@ -20,13 +20,13 @@ def step(
     recording: Recording,
     *,
     beside: Diary | None = None,
-    most: int = MOST_BOXES,
+    most: int | None = None,
     direction: Direction | None = None,
 ) -> Stepper:
     """A stepper through the backward pass in `recording`, which `record(y)` gives.
 
     `beside` is the diary of an engine of your own, to watch its pass next to torch's. Larger graphs
-    are folded into at most about `most` boxes. `direction` is that of the forward pass in the
+    are folded into at most about `most` boxes, by itself sixty. `direction` is that of the forward pass in the
     picture, "right" or "down".
     """
     if not isinstance(recording, Recording):
@@ -44,14 +44,17 @@ class Stepper:
     the second-order graph too, and a switch.
     """
 
-    def __init__(self, recording: Recording, beside: Diary | None, most: int, direction: Direction | None) -> None:
+    def __init__(
+        self, recording: Recording, beside: Diary | None, most: int | None, direction: Direction | None
+    ) -> None:
         self.recording, self.diary = recording, beside
-        self.frames: Sequence[Frame] = Frames(recording, most=most, direction=direction)
+        boxes = most or MOST_BOXES
+        self.frames: Sequence[Frame] = Frames(recording, most=boxes, direction=direction)
         if beside is not None:
-            self.frames = Paired(self.frames, recording, engine_frames(beside, most=most, direction=direction))
+            self.frames = Paired(self.frames, recording, engine_frames(beside, most=boxes, direction=direction))
         self.variants = {"first order": self.frames}
         if recording.second_order is not None:
-            self.variants["second order too"] = Frames(recording, most=most, direction=direction, second_order=True)
+            self.variants["second order too"] = Frames(recording, most=boxes, direction=direction, second_order=True)
         self._whole = lambda: draw(recording, most=most, direction=direction)
         self._live: StepperView | None = None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import shutil
 import socket
@@ -17,21 +16,21 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from course_utils.browser import get_browser
 from course_utils.lab import SETTINGS, is_root, lab_arguments
 
+from .lab_page import Lab, LabPage, Notebook7Page
 from .stored import StoredUnit
+from .unit_page import UnitPage, by_what_they_show
 
 pytest.register_assert_rewrite(f"{__package__}.every_unit")
 
 START_SECONDS = 60
-RUN_MILLISECONDS = 120_000
 COPIED = ("notebooks", "exercises", "solutions")
 CHROMIUM_OPTIONS = [
     "--disable-gpu",
@@ -42,132 +41,6 @@ CHROMIUM_OPTIONS = [
 ]
 # every cell is in the page, also those far below the window
 ALL_CELLS = {"@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"}}
-# asked of JupyterLab itself: its indicator on the page says idle before there is a kernel
-KERNEL_IS_IDLE = """() => {
-    const session = jupyterapp.shell.currentWidget?.sessionContext;
-    return session?.isReady && session.session?.kernel?.status === 'idle'
-        && session.session.kernel.connectionStatus === 'connected';
-}"""
-# after a second run, or after a restart, the counts of the first one may stand there again
-FORGET_COUNTS = """prompts => prompts.forEach(prompt => { prompt.textContent = '' })"""
-# neither forgotten nor waiting; after an error JupyterLab gives the rest back as `[ ]`
-NO_CELL_WAITS = """() =>
-    [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')]
-        .filter(cell => cell.querySelector('.cm-content').innerText.trim())
-        .every(cell => /\\[[\\d ]+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
-"""
-# a cell's name is in the notebook's metadata only, the page does not know it
-NAME_CELLS = """() => {
-    for (const cell of jupyterapp.shell.currentWidget.content.widgets) {
-        cell.node.dataset.name = cell.model.getMetadata('name') ?? '';
-    }
-}"""
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A running JupyterLab; what is opened in it is a copy, the clone stays as it is."""
-
-    url: str
-    token: str
-    folder: Path
-
-    def fresh_copy(self, path: str, name: str) -> str:
-        """A notebook of the course beside itself under another name: with a kernel and a state of its own."""
-        copy = Path(path).with_name(f"{name}.ipynb").as_posix()
-        shutil.copyfile(self.folder / path, self.folder / copy)
-        return copy
-
-
-class LabPage:
-    """One browser page on a JupyterLab, with what a learner does there as methods."""
-
-    route = "lab/tree"
-
-    def __init__(self, page: Page, lab: Lab) -> None:
-        self.page = page
-        self.lab = lab
-
-    def open(self, path: str) -> None:
-        """Shows one notebook, and waits until its kernel is ready."""
-        self.page.goto(f"{self.lab.url}/{self.route}/{path}?reset&token={self.lab.token}")
-        expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60_000)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
-        self.page.evaluate(NAME_CELLS)
-
-    def cell(self, name: str) -> Locator:
-        """The cell of this name, found when it is used: it stays true when cells are added elsewhere."""
-        return self.page.locator(f'.jp-Notebook .jp-Cell[data-name="{name}"]')
-
-    def run_all(self) -> None:
-        """Runs every cell from the menu, and waits until the kernel has done them all."""
-        self.page.locator(".jp-CodeCell .jp-InputPrompt").evaluate_all(FORGET_COUNTS)
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
-        self.page.wait_for_function(NO_CELL_WAITS, timeout=RUN_MILLISECONDS)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
-        prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
-        assert "[ ]:" not in prompts, f"not every cell has run: {prompts} {self.errors()}"
-
-    def write(self, name: str, source: str) -> None:
-        """Puts other code into the named cell, as by selecting all of it and pasting."""
-        editor = self.cell(name).locator(".cm-content")
-        editor.click()
-        editor.press("ControlOrMeta+a")
-        self.page.keyboard.insert_text(source)
-
-    def run(self, name: str) -> None:
-        """Runs the named cell by keyboard, and waits until the kernel has done it."""
-        prompt = self.cell(name).locator(".jp-InputPrompt")
-        prompt.evaluate_all(FORGET_COUNTS)
-        self.cell(name).locator(".cm-content").click()
-        self.page.keyboard.press("Control+Enter")
-        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=RUN_MILLISECONDS)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
-
-    def run_check(self, name: str) -> None:
-        """Runs an answer's cell, and then the one that checks it."""
-        self.run(name)
-        self.run(f"{name}.check")
-
-    def run_above(self, name: str) -> None:
-        """Runs every cell above the named one: its names then mean what they mean when one comes there."""
-        self.cell(name).locator(".cm-content").click()
-        assert self.page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-above')")
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
-
-    def restart_kernel(self) -> None:
-        """Restarts the kernel, and waits until the new one is ready; what is on the page stays."""
-        self.page.evaluate("() => { window.restart = jupyterapp.commands.execute('notebook:restart-kernel') }")
-        self.page.get_by_role("button", name="Confirm Kernel Restart").click()
-        self.page.evaluate("() => window.restart")
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
-
-    def errors(self) -> list[str]:
-        """The text of every traceback on the page."""
-        selector = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"], '
-        selector += '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
-        return self.page.locator(selector).all_inner_texts()
-
-    def set_theme(self, theme: str) -> None:
-        """Changes to JupyterLab's `dark` or `light` theme."""
-        self.page.evaluate(
-            "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})",
-            f"JupyterLab {theme.capitalize()}",
-        )
-        light = "true" if theme == "light" else "false"
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
-
-    def screenshot(self, path: Path) -> Path:
-        """A PNG of what the window shows."""
-        self.page.screenshot(path=path)
-        return path
-
-
-class Notebook7Page(LabPage):
-    """The same in Notebook 7, which is built of JupyterLab's parts: menus and selectors are the same."""
-
-    route = "notebooks"
 
 
 @pytest.fixture(scope="session")
@@ -233,8 +106,10 @@ def new_page(request: pytest.FixtureRequest) -> NewPage:
 @contextmanager
 def new_page_of(kind: type[LabPage], chromium: Browser, lab: Lab) -> Iterator[LabPage]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = kind(context.new_page(), lab)
     try:
-        yield kind(context.new_page(), lab)
+        yield page
+        page.end_kernel()
     finally:
         context.close()
 
@@ -245,30 +120,34 @@ def unit(request: pytest.FixtureRequest) -> StoredUnit:
     return request.module.UNIT
 
 
-@pytest.fixture(scope="module")
-def as_cloned(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+@pytest.fixture(scope="session")
+def unit_page(new_lab_page: NewPage, request: pytest.FixtureRequest) -> Iterator[UnitPage]:
+    page = UnitPage(new_lab_page, request.session)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def as_cloned(unit_page: UnitPage, unit: StoredUnit) -> LabPage:
     """The lesson as a fresh clone shows it: nothing has run, and JupyterLab does not trust it."""
-    with new_lab_page() as page:
-        page.open(lab.fresh_copy(f"notebooks/{unit.name}.ipynb", "as_cloned"))
-        yield page
+    return unit_page.show(f"notebooks/{unit.name}.ipynb", ran=False)
 
 
-@pytest.fixture(scope="module")
-def lesson(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+@pytest.fixture
+def lesson(unit_page: UnitPage, unit: StoredUnit) -> LabPage:
     """The lesson with all its cells run; each test takes its own part of it."""
-    with new_lab_page() as page:
-        page.open(lab.fresh_copy(f"notebooks/{unit.name}.ipynb", "lesson"))
-        page.run_all()
-        yield page
+    return unit_page.show(f"notebooks/{unit.name}.ipynb", ran=True)
 
 
-@pytest.fixture(scope="module")
-def exercises(new_lab_page: Callable, lab: Lab, unit: StoredUnit) -> Iterator[LabPage]:
+@pytest.fixture
+def exercises(unit_page: UnitPage, unit: StoredUnit) -> LabPage:
     """The unsolved exercises with all their cells run."""
-    with new_lab_page() as page:
-        page.open(lab.fresh_copy(f"exercises/{unit.name}.ipynb", "exercises"))
-        page.run_all()
-        yield page
+    return unit_page.show(f"exercises/{unit.name}.ipynb", ran=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the tests of a unit into the order in which its notebooks are opened once."""
+    items[:] = by_what_they_show(items)
 
 
 def arguments(lab: Lab) -> list[str]:

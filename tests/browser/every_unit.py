@@ -18,13 +18,18 @@ BROKEN_WIDGET = re.compile(
     "Loading widget|Error displaying widget|Error creating widget|model not found", re.IGNORECASE
 )
 # text whose contrast with what lies behind it is below the 4.5 to 1 of WCAG AA
-FAINT_TEXT = """output => {
+FAINT_TEXT = """outputs => {
     const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-    const rgba = (colour) => {
+    const known = new Map();
+    const drawn = (colour) => {
         canvas.clearRect(0, 0, 1, 1);
         canvas.fillStyle = colour;
         canvas.fillRect(0, 0, 1, 1);
         return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const rgba = (colour) => {
+        if (!known.has(colour)) known.set(colour, drawn(colour));
+        return known.get(colour);
     };
     const light = ([r, g, b]) => {
         const [R, G, B] = [r, g, b].map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
@@ -38,7 +43,7 @@ FAINT_TEXT = """output => {
         return [255, 255, 255];
     };
     const faint = [];
-    for (const element of output.querySelectorAll('*')) {
+    for (const element of outputs.flatMap(output => [...output.querySelectorAll('*')])) {
         const text = [...element.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join(' ').trim();
         if (!text || !element.checkVisibility() || element.closest('style, :disabled')) continue;
         const [a, b] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
@@ -119,7 +124,7 @@ class EveryUnit:
         try:
             outputs = page.page.locator(".jp-OutputArea-output")
             assert outputs.count()
-            assert [text for output in outputs.all() for text in output.evaluate(FAINT_TEXT)] == []
+            assert outputs.evaluate_all(FAINT_TEXT) == []
         finally:
             page.set_theme("light")
 

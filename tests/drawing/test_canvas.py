@@ -80,6 +80,12 @@ def test_a_chip_can_be_wider_than_its_text():
     assert elements(canvas)[2].attrib["width"] == "90"
 
 
+def test_what_is_not_kept_stands_without_a_box():
+    canvas = Canvas(200, 100)
+    canvas.chip((100, 50), "value not kept", language.NOT_KEPT)
+    assert [e.tag for e in elements(canvas)[2:]] == [NAMESPACE + "text"]
+
+
 def test_a_new_chip_is_light_on_dark_with_a_second_line_around_it():
     old, new = Canvas(200, 100), Canvas(200, 100)
     old.chip((100, 50), "24", language.GRADIENT)

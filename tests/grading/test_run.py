@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from course_utils.grading import crew
-from course_utils.grading.crew import Lost
+from course_utils.grading.crew import LostError
 from course_utils.grading.limits import Limits
 from course_utils.grading.merge import Merged, MergedCell
 from course_utils.grading.run import CellRecord, Job, Runner, Way, open_runner
@@ -32,7 +32,7 @@ class Members:
         number = int(work["cells"][0]["source"])
         self.tries.append(number)
         if self.tries.count(number) <= self.losses[number]:
-            raise Lost("out of luck")
+            raise LostError("out of luck")
         return {NAME: [{"outcome": "passed", "stdout": "", "error": "", "garbled": False}] * 2}
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from course_utils.graph.layout import Block, Wire, layout
+from course_utils.graph.layout import Block, Wire, layout, places
 
 BLOCKS = [Block(100, 60), Block(90, 70), Block(120, 80, inputs=2), Block(110, 64), Block(80, 40)]
 WIRES = [
@@ -59,15 +59,6 @@ def test_inputs_arrive_in_their_order(direction, across):
     assert first[across] < second[across]
 
 
-def test_inputs_of_an_unordered_block_change_places_rather_than_cross():
-    blocks = [Block(60, 40), Block(60, 40), Block(60, 60, inputs=2, unordered=True), Block(60, 60, inputs=2)]
-    # the second block feeds the first input, and both feed another block in the opposite order
-    wires = [Wire(1, 2, input=0), Wire(0, 2, input=1), Wire(0, 3, input=0), Wire(1, 3, input=1)]
-    found = layout(blocks, wires, "right")
-    heights = [(found.centres[wire.tail][1], found.runs[n].curves[0][-1][1]) for n, wire in enumerate(wires[:2])]
-    assert [end for _, end in sorted(heights)] == sorted(end for _, end in heights)
-
-
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_wire_begins_and_ends_at_its_blocks(direction):
     found = layout(BLOCKS, WIRES, direction)
@@ -88,6 +79,24 @@ def test_two_wires_between_the_same_blocks_keep_apart():
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_same_blocks_get_the_same_places(direction):
     assert layout(BLOCKS, WIRES, direction) == layout(BLOCKS, WIRES, direction)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_places_alone_are_those_of_the_whole_layout(direction):
+    alone, whole = places(BLOCKS, WIRES, direction), layout(BLOCKS, WIRES, direction)
+    assert alone.centres == whole.centres
+    assert [run.label for run in alone.runs] == [run.label for run in whole.runs]
+    assert {run.curves for run in alone.runs} == {()}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_line_that_only_crosses_a_gap_leaves_and_arrives_straight(direction):
+    found = layout(BLOCKS, WIRES, direction)
+    along = 0 if direction == "right" else 1
+    start, leaves, arrives, end = found.runs[3].curves[0]
+    assert leaves[1 - along] == start[1 - along]
+    assert arrives[1 - along] == end[1 - along]
+    assert start[along] < leaves[along] == arrives[along] < end[along]
 
 
 def test_a_single_block_needs_no_wire():

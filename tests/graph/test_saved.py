@@ -5,7 +5,10 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from course_utils.graph import Place, trace
+from course_utils.graph.fold import fold
 from course_utils.graph.saved import CAN_SEE_HOOKS
+from course_utils.graph.scene import Scene
+from course_utils.graph.svg import svg
 
 pytestmark = pytest.mark.skipif(not CAN_SEE_HOOKS, reason="this torch cannot say whether reading would run code")
 
@@ -59,8 +62,21 @@ def test_change_in_place_after_saving_is_seen(x):
     w = x * 1
     y = w.sin()
     w.add_(1)
-    changed = saved(trace(y))["self"]
-    assert (changed.state, changed.shape, changed.version) == ("changed", (2,), 0)
+    graph = trace(y)
+    changed = saved(graph)["self"]
+    assert (changed.state, changed.shape, changed.version, changed.version_now) == ("changed", (2,), 0, 1)
+    assert "saved, then changed in place: self float32 [2], version 0 then and 1 now" in str(graph)
+    assert "self: version 0 → 1" in svg(Scene(fold(graph)))
+
+
+def test_leaf_that_was_changed_since_it_was_saved_keeps_its_name(x):
+    y = x.sin()
+    with torch.no_grad():
+        x.add_(1)
+        x.mul_(2)
+    graph = trace(y)
+    assert saved(graph)["self"].result == graph.place("x")
+    assert "self (x) float32 [2], version 0 then and 2 now" in str(graph)
 
 
 def test_nothing_to_save_is_empty(x):

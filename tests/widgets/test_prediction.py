@@ -16,7 +16,7 @@ def choice():
 
 def live(guess):
     """The parts of a live prediction: fields, button, and the line below them."""
-    _, box, button, line = guess.widget().children
+    _, box, button, line, _ = guess.widget().children
     return box.children, button, line
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import io
 import json
-import os
 import socket
 import sys
 import threading
@@ -27,6 +26,7 @@ def new_shell() -> InteractiveShell:
     shell = InteractiveShell.instance(config=quiet)
     for name in ("showtraceback", "showsyntaxerror", "showindentationerror"):
         setattr(shell, name, lambda *arguments, **options: None)  # the exception is sent, a traceback takes long
+    shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` calls it
     shell.displayhook.quiet = lambda: True
     shell.display_pub.publish = lambda *arguments, **options: None
     return shell
@@ -44,7 +44,7 @@ def serve(shell: InteractiveShell, channel: socket.socket, requests: Iterable[by
             channel.sendall(json.dumps(message).encode() + b"\n")
 
     # a module that is run by `%run` or imported later sees these, too
-    sys.stdin = open(os.devnull)  # noqa: SIM115 (for as long as the process lives)
+    sys.stdin = io.StringIO()
     sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), errors="replace")
     builtins.input = _no_input
     for source in requests:

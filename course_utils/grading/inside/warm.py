@@ -1,7 +1,7 @@
-"""A process that has loaded everything once, and forks a child for each exercise: `python -m ... DESCRIPTOR [confined]`.
+"""A process that has loaded everything once, and forks a child for each exercise: `... DESCRIPTOR [confined]`.
 
-The grader speaks to it over a socket: `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the child is
-gone with all that it started. It never runs a line of a submission itself.
+The grader speaks to it over a socket: `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the
+child is gone with all that it started. It never runs a line of a submission itself.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _INIT = ("/bin/sleep", "infinity")
 def main(descriptor: int, confined: bool) -> None:
     """Answer the grader until it hangs up."""
     grader = socket.socket(fileno=descriptor)
+    grader.set_inheritable(False)
     try:
         if confined:
             _raise_walls()
@@ -40,6 +41,7 @@ def main(descriptor: int, confined: bool) -> None:
             break
         word, _, rest = message.decode().partition(" ")
         if word == "fork":
+            os.set_inheritable(descriptors[0], False)  # that the child has ended is known by its socket's end
             child = _fork(shell, grader, descriptors[0], json.loads(rest), confined)
             os.close(descriptors[0])
             grader.send(b"forked %d" % child.pid)
@@ -129,6 +131,7 @@ def _be_child(shell: object, grader: socket.socket, descriptor: int, limits: Map
     channel = socket.socket(fileno=os.dup(descriptor))
     try:
         os.setsid()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what all children share, one could fill up
         os.closerange(3, channel.fileno())
         os.closerange(channel.fileno() + 1, 256)
         if confined:

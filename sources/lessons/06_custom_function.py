@@ -1,0 +1,1159 @@
+# %% [markdown]
+r"""
+# 06 · Teaching autograd a new operation
+
+**How do I write both halves myself, so that everything else still works?**
+
+In unit 01 you wrote operations as pairs: a forward and a backward. In this lesson you hand such a pair to PyTorch. Then it is a node like any
+other: graphs are built with it, gradients travel through it, and other people's code uses it without knowing. That last part is the hard one.
+A pair can be right in every test that you think of, and still spoil a gradient that is not its own.
+
+You need units 01 to 05: incoming gradient and local derivative, nodes and messages, what is recorded, saved tensors and version counters,
+`torch.autograd.grad`. Allow about an hour; after section 4 is a good place for a pause. Make each prediction before you go on. The output that
+answers a question stays folded until you run its cell.
+
+## A puzzle
+
+Below is ReLU, the function $\max(x, 0)$, as a much-copied tutorial writes it. One line looks superfluous: `grad_output.clone()` makes a copy
+that nobody seems to need. The usual explanation is that the copy "stays in the computation graph". The second class leaves it out.
+"""
+
+# %% name="setup"
+import warnings
+
+import torch
+
+from course_utils import predict, record, step, trace
+
+warnings.filterwarnings("ignore", "Use of .* on expanded tensors")  # section 4 looks at this one
+
+
+# %% name="puzzle"
+class WithClone(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_input = grad_output.clone()
+        grad_input[x < 0] = 0
+        return grad_input
+
+
+class WithoutClone(WithClone):  # the forward is the same
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_output[x < 0] = 0
+        return grad_output
+
+
+def gradient(operation, rest):
+    x = torch.tensor([3.0, -1.0, 4.0], requires_grad=True)
+    rest(operation(x)).backward()
+    return x.grad.tolist()
+
+
+print("                with clone         without")
+for words, rest in (("(2 * y).sum()", lambda y: (2 * y).sum()), ("y.sum()", lambda y: y.sum())):
+    print(f"{words:14} {gradient(WithClone.apply, rest)}    {gradient(WithoutClone.apply, rest)}")
+
+# %% [markdown]
+r"""
+With `(2 * y).sum()` both are right. With `y.sum()`, which is even simpler, one of them gives zeros everywhere. The operation is the same, and the
+input too. What has the *rest* of the computation to do with it? Section 4 gives the answer, and it has nothing to do with the graph.
+
+## 1. From a pair to a Function
+
+Here is the pair of unit 01, $z = (x\,y)^2$, in the form in which PyTorch takes it.
+"""
+
+
+# %% name="squared_product"
+class SquaredProduct(torch.autograd.Function):
+    """z = (x * y)**2"""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return (x * y) ** 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        grad_x = grad_output * 2 * x * y**2
+        grad_y = grad_output * 2 * x**2 * y
+        return grad_x, grad_y
+
+
+x = torch.tensor(2.0, requires_grad=True)
+y = torch.tensor(3.0, requires_grad=True)
+z = SquaredProduct.apply(x, y)
+L = 5 * z
+L.backward()
+print("gradients:", x.grad.item(), y.grad.item(), "  as in unit 01, with an incoming gradient of 5")
+
+# %% [markdown]
+r"""
+- The class is a **Function**. It is never made into an object. Both methods are static: they have no `self`.
+- `grad_output` is the incoming gradient. The backward returns one gradient for each input, in their order.
+- The backward runs later, and needs the values that the forward had. `ctx`, the **context**, carries them over: `save_for_backward` puts tensors in,
+  `saved_tensors` takes them out.
+- You call **`apply`**. You will not find it in the class: it is inherited. It makes the context, runs your forward, and hangs a node on the result.
+"""
+
+# %% name="predict_recorded"
+recorded = predict(
+    "The forward computes x * y, and then ** 2. Which operations are recorded behind L = 5 * SquaredProduct.apply(x, y)?",
+    choices=[
+        "SquaredProduct",
+        "SquaredProduct, and the multiplication by 5",
+        "the multiplication x * y, the power, and the multiplication by 5",
+        "x * y, the power, SquaredProduct, and the multiplication by 5",
+    ],
+)
+recorded
+
+# %% name="reveal_recorded" tags=["reveal"]
+L = 5 * SquaredProduct.apply(x, y)
+names = [node.operation for node in trace(L) if node.kind != "leaf"]
+print("Behind L, from the result back:")
+print(names)
+claims = [["SquaredProduct"], ["Mul", "SquaredProduct"], ["Mul", "Pow", "Mul"], ["Mul", "SquaredProduct", "Pow", "Mul"]]
+recorded.reveal({choice: names == claim for choice, claim in zip(recorded.choices, claims, strict=True)})
+
+
+# %% name="modes" tags=["reveal"]
+class Modes(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        print("in the forward: recording is", "on" if torch.is_grad_enabled() else "off")
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        print("in the backward: recording is", "on" if torch.is_grad_enabled() else "off")
+        print("ctx is the node of the result:", ctx is result.grad_fn)
+        return grad_output * 1
+
+
+print("Recording, in both halves:")
+result = Modes.apply(x)
+result.backward()
+
+# %% [markdown]
+r"""
+`apply` runs your forward with recording off, as under `no_grad` (unit 03). That is the point: autograd shall not see what is inside. It sees one
+node, and asks that node for the gradients. Your backward runs with recording off too, in an ordinary backward pass. And the context is the node
+itself: what you put on `ctx` hangs on `z.grad_fn`.
+
+Does PyTorch check what your backward returns? Here is the tutorial of unit 01 again, with its two gradients in the wrong order.
+"""
+
+
+# %% name="swapped"
+class Swapped(SquaredProduct):
+    @staticmethod
+    def backward(ctx, grad_output):
+        grad_x, grad_y = SquaredProduct.backward(ctx, grad_output)
+        return grad_y, grad_x
+
+
+print("right:  ", [g.item() for g in torch.autograd.grad(5 * SquaredProduct.apply(x, y), (x, y))])
+print("swapped:", [g.item() for g in torch.autograd.grad(5 * Swapped.apply(x, y), (x, y))])
+
+# %% [markdown]
+r"""
+It checks how many gradients come back, and whether their shapes fit. The numbers are your business. Section 6 has the judges.
+
+## 2. One gradient for each argument
+
+Functions often take something that is no tensor, such as an exponent. $z = (x\,y)^n$ has the gradients $n\,(x\,y)^{n-1}\,y$ and
+$n\,(x\,y)^{n-1}\,x$. And for $n$?
+"""
+
+
+# %% name="count_of_gradients"
+class ProductPower(torch.autograd.Function):
+    """z = (x * y)**n, for a whole number n"""
+
+    @staticmethod
+    def forward(ctx, x, y, n):
+        ctx.save_for_backward(x, y)
+        ctx.n = n  # no tensor: an attribute
+        return (x * y) ** n
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        slope = grad_output * ctx.n * (x * y) ** (ctx.n - 1)
+        return slope * y, slope * x, None  # nothing for n
+
+
+def returning(*more):
+    """The same operation, with other values behind the first two gradients."""
+
+    class Changed(ProductPower):
+        @staticmethod
+        def backward(ctx, grad_output):
+            return (*ProductPower.backward(ctx, grad_output)[:2], *more)
+
+    return Changed
+
+
+for more in ((), (None,), (None, None), (torch.tensor(1.0),)):
+    try:
+        found = [g.item() for g in torch.autograd.grad(returning(*more).apply(x, y, 3), (x, y))]
+    except RuntimeError as error:
+        found = f"{type(error).__name__}: {error}"
+    print(f"behind the two: {more!s:16} {found}")
+
+# %% [markdown]
+r"""
+**One value for each argument of `forward`, without `ctx`; None for what is no tensor.** The two errors are the ones that people meet. "Expected 3, got
+2" means that a None is missing. "Different than None" means that you returned a gradient for something that can have none. (Superfluous Nones
+at the end are let through. That is the reason why adding `None` until the error goes away seems to work.)
+
+The values must be a tuple: `return a, b`. A list of two counts as one value. And the other way round, `save_for_backward` takes tensors only:
+"""
+
+
+# %% name="saves_a_number"
+class SavesNumber(ProductPower):
+    @staticmethod
+    def forward(ctx, x, y, n):
+        ctx.save_for_backward(x, y, n)
+        return (x * y) ** n
+
+
+try:
+    SavesNumber.apply(x, y, 3)
+except TypeError as error:
+    print("TypeError:", error)
+
+# %% [markdown]
+r"""
+("Variable" is an old word for a tensor.) Numbers, shapes and flags become attributes of `ctx`.
+
+Now a Function that takes several tensors in a list.
+"""
+
+
+# %% name="sum_of_list"
+class SumOfList(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, tensors):
+        return tensors[0] + tensors[1]
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% name="predict_list"
+listed = predict(
+    "x and y require a gradient. What is SumOfList.apply([x, y])?",
+    choices=[
+        "a tensor that requires a gradient",
+        "a tensor that does not require a gradient",
+        "an error: one gradient is returned for two tensors",
+    ],
+)
+listed
+
+
+# %% name="reveal_list" tags=["reveal"]
+class SumOfAll(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, *tensors):
+        return tensors[0] + tensors[1]
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output
+
+
+try:
+    requires = SumOfList.apply([x, y]).requires_grad
+    print("SumOfList.apply([x, y]) gives a tensor.")
+except RuntimeError:
+    requires = None
+print("in a list:      requires_grad is", requires)
+print("one by one:     requires_grad is", SumOfAll.apply(x, y).requires_grad)
+listed.reveal(dict(zip(listed.choices, [requires is True, requires is False, requires is None], strict=True)))
+
+# %% [markdown]
+r"""
+`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it, and no error says so: the
+way back ends here. With `*tensors`, each tensor is an argument, and each gets a gradient.
+
+Can an argument be passed by its name? You may read that `apply` takes no keywords. That was so in earlier versions:
+"""
+
+# %% name="keywords"
+try:
+    print("apply(x, y, n=3) gives", ProductPower.apply(x, y, n=3).item())
+except TypeError as error:
+    print("TypeError:", error)
+
+# %% [markdown]
+r"""
+Code that must run everywhere passes by position.
+
+A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient. The weight of
+a Linear layer does, and its input in the first layer does not (unit 03).
+"""
+
+
+# %% name="needs_input_grad"
+class MatrixProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a @ b
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        a, b = ctx.saved_tensors
+        print("needs_input_grad:", ctx.needs_input_grad, end="   ")
+        grad_a = grad_output @ b.T if ctx.needs_input_grad[0] else None
+        grad_b = a.T @ grad_output if ctx.needs_input_grad[1] else None
+        print("matrix products in the backward:", sum(ctx.needs_input_grad))
+        return grad_a, grad_b
+
+
+inputs, weight = torch.ones(4, 3), torch.ones(3, 2, requires_grad=True)
+MatrixProduct.apply(inputs, weight).sum().backward()
+MatrixProduct.apply(inputs.requires_grad_(), weight).sum().backward()
+
+# %% [markdown]
+r"""
+## 3. Operate it
+
+The stepper treats your node like any other. A card with the words *custom Function* shows its context: the saved tensors, and the attributes with `ctx.`
+before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what you expect before each step:
+
+1. What does the card of `ProductPower` show before the pass begins?
+2. Which gradient comes in, and how many messages go out? What became of the None?
+3. Its backward is done. Which parts of its context are still there?
+"""
+
+# %% name="stepper"
+x = torch.tensor(1.0, requires_grad=True)
+y = torch.tensor(2.5, requires_grad=True)
+u = x + 1
+z = ProductPower.apply(u, y, 3)
+L = z / 4
+step(record(L))
+
+# %% [markdown]
+r"""
+<details><summary>What you could see</summary>
+
+1. The two saved tensors, $u$ and $y$, under their own names, and `ctx.n 3`.
+2. 0.25 comes in. Two messages go out, to the addition and to `y`. There is no arrow for `n`: an argument that is no tensor has no place in the graph.
+3. The saved tensors are freed, as at every other node (unit 04). `ctx.n` stays: nothing frees an attribute. Section 5 shows why that matters.
+
+</details>
+
+## 4. Why the clone?
+
+Back to the puzzle. `WithoutClone` writes into `grad_output`. Whose tensor is that? Three experiments.
+
+**First: what comes in.** `y.sum()` sends the same number to every entry of `y`. How does it store them? This operation does nothing, but its backward looks.
+"""
+
+
+# %% name="look"
+class Look(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        in_memory = grad_output.untyped_storage().nbytes() // grad_output.element_size()
+        print(f"{grad_output.tolist()}: {grad_output.numel()} entries, {in_memory} in memory")
+        return grad_output
+
+
+for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
+    gradient(Look.apply, rest)
+# %% [markdown]
+r"""
+After `y.sum()`, three entries share **one** number in memory: the backward of a sum expands, and `expand` copies nothing (unit 03). Write a 0 into
+one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes a new tensor of three numbers.
+
+PyTorch does say something. It is the warning that the first cell of this lesson has kept silent. Another way to write in place is refused:
+"""
+
+
+# %% name="warned"
+class TimesMask(WithClone):
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        grad_output *= x > 0
+        return grad_output
+
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    gradient(WithoutClone.apply, lambda y: y.sum())
+print("grad_output[x < 0] = 0, a warning:\n   ", str(caught[-1].message).split(". ")[0])
+try:
+    gradient(TimesMask.apply, lambda y: y.sum())
+except RuntimeError as error:
+    print("grad_output *= x > 0, an error:\n   ", str(error).split(". ")[0])
+
+# %% [markdown]
+r"""
+A warning is easily lost in the log of a training run. And for the next two experiments, there is none.
+
+**Second: a sister branch.** Here $s = \mathrm{relu}(x) + x$, and the backward pass starts with an incoming gradient `v`. An addition passes on what it gets,
+to both sides. Right would be $v$ for the direct path, plus $v$ where $x > 0$.
+"""
+
+# %% name="predict_sister"
+sister = predict(
+    "x = [3, -1, 4] and v = [10, 20, 30]. (WithClone.apply(x) + x).backward(v) gives x.grad = [20, 20, 60]. And with WithoutClone?",
+    choices=["[20, 20, 60], because there is no sum here", "[20, 0, 60]", "[10, 20, 30]", "[0, 0, 0]"],
+)
+sister
+
+# %% name="reveal_sister" tags=["reveal"]
+x = torch.tensor([3.0, -1.0, 4.0], requires_grad=True)
+v = torch.tensor([10.0, 20.0, 30.0])
+(WithoutClone.apply(x) + x).backward(v)
+print("Without the clone:")
+print("x.grad", x.grad.tolist())
+seen = str([int(g) for g in x.grad.tolist()])
+sister.reveal({choice: choice.startswith(seen) for choice in sister.choices})
+
+# %% [markdown]
+r"""
+In the second entry, a gradient of 20 that came straight from the addition is lost. It never went through the ReLU. Step through it: the addition sends one
+and the same tensor to both of its inputs.
+"""
+
+# %% name="sister_stepper"
+x = torch.tensor([3.0, -1.0, 4.0], requires_grad=True)
+v = torch.tensor([10.0, 20.0, 30.0])
+relu = WithoutClone.apply(x)
+s = relu + x
+step(record(s, v))
+
+# %% [markdown]
+r"""
+**Third: the caller's own tensor.** Look at `v`, which the last cell made and handed to the pass.
+"""
+
+# %% name="caller"
+print("v was  [10.0, 20.0, 30.0]")
+print("v is  ", v.tolist())
+
+# %% [markdown]
+r"""
+The addition did not even copy it for itself. If the caller uses `v` again, the next gradient is wrong too.
+
+So this is the reason for the clone: **`grad_output` is not yours.** It can be shared with a sister branch, with the caller, or with itself. You may
+read it, and you may return it unchanged. You may not write into it. Does the copy "stay in the graph"? Ask:
+"""
+
+
+# %% name="graph_has_no_part"
+class Asked(WithClone):
+    @staticmethod
+    def backward(ctx, grad_output):
+        grad_input = WithClone.backward(ctx, grad_output)
+        print(
+            "the copy requires a gradient:",
+            grad_input.requires_grad,
+            "  it has a grad_fn:",
+            grad_input.grad_fn is not None,
+        )
+        return grad_input
+
+
+for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
+    gradient(Asked.apply, rest)
+# %% [markdown]
+r"""
+In an ordinary backward pass there is no graph for it to stay in. And a backward without any clone is just as good, as long as it makes a new tensor.
+Here is one. It also repairs a second fault of the tutorial's version, at one single place:
+"""
+
+
+# %% name="my_relu"
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x > 0)
+
+
+for words, relu in (("torch.relu", torch.relu), ("WithClone", WithClone.apply), ("MyReLU", MyReLU.apply)):
+    x = torch.tensor([-2.0, 0.0, 2.0], requires_grad=True)
+    (7 * relu(x)).sum().backward()
+    print(f"{words:11} at x = -2, 0, 2: {[g + 0.0 for g in x.grad.tolist()]}")
+
+# %% [markdown]
+r"""
+At exactly 0, `torch.relu` has the gradient 0. The tutorial's mask `x < 0` leaves 0 out, and lets the whole gradient through. Neither is forced by
+mathematics; unit 08 is about such places. But an operation that claims to be ReLU should do what ReLU does.
+
+## 5. What saving is for
+
+What is `save_for_backward` for? An attribute `ctx.y = y` seems to do the same. Three things are different. The operation is $y = e^x$. Its derivative is the
+output itself, so the output is kept.
+"""
+
+
+# %% name="two_ways_to_keep"
+class ExpSaved(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y
+
+
+class ExpKept(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.y = x.exp()
+        return ctx.y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.y
+
+
+# %% name="predict_versions"
+versions = predict(
+    "x = 0, y = ExpKept.apply(x), and then y += 4, in place. A constant was added, so dy/dx is still exp(0) = 1. What does ExpKept's backward give?",
+    numbers=["gradient of x"],
+)
+versions
+
+# %% name="reveal_versions" tags=["reveal"]
+print("After y += 4:")
+for operation in (ExpSaved, ExpKept):
+    x = torch.tensor(0.0, requires_grad=True)
+    y = operation.apply(x)
+    y += 4
+    try:
+        (found,) = torch.autograd.grad(y, x)
+        print(f"{operation.__name__}: {found.item()}")
+    except RuntimeError as error:
+        print(f"{operation.__name__}: RuntimeError, {str(error).split(': [')[0]}")
+versions.reveal(found)
+
+# %% [markdown]
+r"""
+**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute is
+a plain reference. It follows every change, and nobody notices.
+
+**Memory.** The next cell makes a result `y` with each of them, runs a backward pass, and lets go of `y`. Is the memory of `y` free? Python's
+garbage collector, which finds objects that only hold each other, is switched off at first.
+"""
+
+# %% name="memory"
+import gc
+import weakref
+
+
+def life_of_result(operation):
+    """Whether the result is gone after a backward pass, after the loss is deleted, and after a collection."""
+    y = operation.apply(torch.ones(3, requires_grad=True))
+    watched = weakref.ref(y)
+    loss = y.sum()
+    loss.backward()
+    del y
+    gone = [watched() is None]
+    del loss
+    gone.append(watched() is None)
+    gc.collect()
+    return [*gone, watched() is None]
+
+
+gc.collect()
+gc.disable()
+print("y is gone:   after the pass   and without the loss   and after a collection")
+for operation in (ExpSaved, ExpKept):
+    after_pass, without_loss, collected = life_of_result(operation)
+    print(f"{operation.__name__}     {after_pass!s:16} {without_loss!s:22} {collected}")
+gc.enable()
+
+# %% [markdown]
+r"""
+A saved tensor is freed by the backward pass, at once. An attribute stays as long as the node does. And here the node is held by its own result: `y` points to its
+node, the node's `ctx.y` points to `y`. In such a circle nothing is ever released by itself. It waits for the collector, which comes late, and knows
+nothing of a full GPU. `save_for_backward` knows that `y` is the node's own result, and stores it without the circle.
+
+**Second derivatives.** (Unit 09 is about them. Here you need one fact: with `create_graph=True` the backward is recorded too, so that
+it can be differentiated again.) The operation is $(3x)^3$. It is tempting to keep the intermediate $t = 3x$:
+"""
+
+
+# %% name="four_ways"
+class Reference:
+    """The same, with PyTorch's own operations."""
+
+    apply = staticmethod(lambda x: (3 * x) ** 3)
+
+
+class SavesInput(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (3 * x) ** 3
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 9 * (3 * x) ** 2
+
+
+class SavesMiddle(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        t = 3 * x
+        ctx.save_for_backward(t)
+        return t**3
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (t,) = ctx.saved_tensors
+        return grad_output * 9 * t**2
+
+
+class KeepsInnerGraph(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():  # let autograd work the backward out
+            ctx.inside = x.detach().requires_grad_()
+            ctx.y = (3 * ctx.inside) ** 3
+        return ctx.y.detach()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return torch.autograd.grad(ctx.y, ctx.inside, grad_output, create_graph=True)[0]
+
+
+def both_derivatives(operation):
+    x = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
+    result = operation.apply(x) ** 2  # 729 * x**6
+    (first,) = torch.autograd.grad(result, x, create_graph=True)
+    (second,) = torch.autograd.grad(first, x)
+    return first.item(), second.item()
+
+
+print("                 first     second derivative of the square, at x = 1")
+print("Reference      ", *both_derivatives(Reference))
+print("SavesInput     ", *both_derivatives(SavesInput))
+
+# %% name="predict_second"
+second = predict(
+    "SavesMiddle saves t properly. KeepsInnerGraph does not even need a formula. Which of them get both derivatives right?",
+    choices=[
+        "both of them",
+        "SavesMiddle only",
+        "KeepsInnerGraph only",
+        "neither: the first is right, the second is not",
+    ],
+)
+second
+
+# %% name="reveal_second" tags=["reveal"]
+right = both_derivatives(Reference)
+print("At x = 1:")
+print("SavesMiddle    ", *both_derivatives(SavesMiddle))
+print("KeepsInnerGraph", *both_derivatives(KeepsInnerGraph))
+middle, inner = (both_derivatives(operation) == right for operation in (SavesMiddle, KeepsInnerGraph))
+first_right = both_derivatives(SavesMiddle)[0] == both_derivatives(KeepsInnerGraph)[0] == right[0]
+claims = [middle and inner, middle and not inner, inner and not middle, first_right and not middle and not inner]
+second.reveal(dict(zip(second.choices, claims, strict=True)))
+
+# %% [markdown]
+r"""
+13122 in place of 21870, and no error. The forward ran with recording off, so nobody knows that `t` came from `x`. To the second pass, `t` is
+a constant, and the part of the derivative that runs through it is missing. The inner graph has the same fault: it ends at a detached copy.
+
+Inputs and outputs of `apply` are different: they stand in the outer graph, and come back from `saved_tensors` with their place in it.
+So: **save inputs and outputs; compute everything else again in the backward.** (Or return `t` as a second output.)
+
+## 6. Two judges
+
+In unit 01 the nudge was the judge. **`gradcheck`** is that judge, ready made: it nudges every entry of every input, and compares. **`gradgradcheck`** does
+the same to the backward: it nudges what goes into it, and compares with its own derivative.
+"""
+
+
+# %% name="judges"
+from torch.autograd import gradcheck, gradgradcheck
+
+
+def leaves(*values, dtype=torch.float64):
+    return [torch.tensor(value, dtype=dtype, requires_grad=True) for value in values]
+
+
+def verdict(judge, operation, inputs):
+    try:
+        return "passes" if judge(operation.apply, inputs) else "fails"
+    except RuntimeError as error:  # GradcheckError is one, too
+        return f"{type(error).__name__}"
+
+
+print("SquaredProduct:", verdict(gradcheck, SquaredProduct, leaves(2.0, 3.0)))
+print("Swapped:       ", verdict(gradcheck, Swapped, leaves(2.0, 3.0)))
+try:
+    gradcheck(Swapped.apply, leaves(2.0, 3.0))
+except RuntimeError as error:
+    print(str(error).strip())
+
+# %% [markdown]
+r"""
+"Numerical" is the nudge, and "analytical" is your backward. A judge must be asked properly. Here are four questions that are badly put:
+"""
+
+# %% name="asked_wrongly"
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    single = verdict(gradcheck, SquaredProduct, leaves(2.0, 3.0, dtype=torch.float32))
+print(
+    "SquaredProduct in float32:        ", single, "  and a warning:", "not a double precision" in str(caught[0].message)
+)
+print("MyReLU at 0:                      ", verdict(gradcheck, MyReLU, leaves([-1.0, 0.0])))
+print("Swapped at x = y = 3:             ", verdict(gradcheck, Swapped, leaves(3.0, 3.0)))
+expanded = torch.ones(1, dtype=torch.float64).expand(3).requires_grad_()
+print("ExpSaved on an expanded tensor:   ", verdict(gradcheck, ExpSaved, [expanded]))
+
+# %% [markdown]
+r"""
+- In **float32** a step of $10^{-6}$ drowns in rounding (the V of unit 01). Use float64 for all inputs, and for the parameters of a module too.
+- At a **kink**, the nudge measures across it. Keep inputs away from kinks.
+- Where **inputs are equal**, exchanged gradients look right. Use inputs that differ.
+- In an **expanded** tensor, nudging one entry nudges all. gradcheck refuses it; give it a `.clone()`.
+
+Now four Functions that are wrong, or at least incomplete. The fourth computes with NumPy, which autograd cannot see.
+"""
+
+
+# %% name="suspects"
+class NumpyCube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.from_numpy(x.detach().numpy() ** 3)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * torch.from_numpy(3 * x.detach().numpy() ** 2)
+
+
+suspects = {
+    Swapped: leaves(2.0, 3.0),
+    WithoutClone: leaves([3.0, -1.0, 4.0]),
+    SavesMiddle: leaves([0.7]),
+    NumpyCube: leaves([1.5]),
+}
+# %% name="predict_caught"
+caught_by = predict(
+    "All inputs are float64, different, and away from kinks. How many of the four does gradcheck catch? How many does gradgradcheck catch?",
+    numbers=["gradcheck", "gradgradcheck"],
+)
+caught_by
+
+# %% name="reveal_caught" tags=["reveal"]
+counts = {gradcheck: 0, gradgradcheck: 0}
+print("                gradcheck         gradgradcheck")
+for operation, inputs in suspects.items():
+    found = {judge: verdict(judge, operation, inputs) for judge in counts}
+    for judge in counts:
+        counts[judge] += found[judge] != "passes"
+    print(f"{operation.__name__:15} {found[gradcheck]:17} {found[gradgradcheck]}")
+caught_by.reveal(*counts.values())
+
+# %% [markdown]
+r"""
+- **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. `WithoutClone` passes as well, because gradcheck gives each backward a
+  gradient that nobody else holds.
+- **gradgradcheck does not look at the forward.** It asks whether the backward's own derivative is right. That of `Swapped` is: it is the
+  derivative of two wrong formulas. (It catches `WithoutClone` because a leaf must not be changed in place; with the write under `no_grad` it would see a mismatch.)
+
+So run both. And know what slips through both:
+"""
+
+# %% name="slips_through"
+for operation, inputs, fault in (
+    (ExpKept, leaves([0.7, -1.2]), "wrong after a change in place, and a circle in memory"),
+    (WithClone, leaves([3.0, -1.0]), "1 at exactly 0, where relu has 0"),
+):
+    verdicts = verdict(gradcheck, operation, inputs), verdict(gradgradcheck, operation, inputs)
+    print(f"{operation.__name__:10} {verdicts}: {fault}")
+
+# %% [markdown]
+r"""
+The judges look at numbers, at the places that you give them. Memory, versions, special places and shared tensors you must think of yourself.
+
+## 7. Three things to announce
+
+Some things autograd cannot find out. You announce them, with a method of `ctx` or a decorator.
+
+**`mark_dirty`: "I have changed this input in place."** Below, an operation doubles its input in place. `h` is computed from `a`, then doubled, and then
+*used again under its old name*.
+"""
+
+
+# %% name="doubles_in_place"
+class DoubleInPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2
+
+
+class DoubleMarked(DoubleInPlace):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x
+
+
+def after_doubling(operation):
+    a = torch.tensor(3.0, requires_grad=True)
+    h = a * 5
+    operation.apply(h)
+    (h * 1).backward()
+    return h.item(), a.grad.item()
+
+
+# %% name="predict_dirty"
+dirty = predict(
+    "a = 3 and h = a * 5, which DoubleInPlace doubles in place. So h is 30, which is 10 * a. Nothing is marked. Which gradient does h * 1 send back to a?",
+    numbers=["gradient of a"],
+)
+dirty
+
+# %% name="reveal_dirty" tags=["reveal"]
+print("Both ways:")
+print("nothing marked: h is {}, gradient of a {}".format(*after_doubling(DoubleInPlace)))
+print("mark_dirty:     h is {}, gradient of a {}".format(*after_doubling(DoubleMarked)))
+dirty.reveal(after_doubling(DoubleInPlace)[1])
+
+# %% [markdown]
+r"""
+Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node, its version is
+counted up, and leaves are protected as in unit 04. What is marked must also be returned.
+
+**`mark_non_differentiable`: "this output has no gradient."** For whole numbers, such as indices, autograd knows that by itself. For a float output you
+have to say it.
+"""
+
+
+# %% name="non_differentiable"
+class LargestMarked(torch.autograd.Function):
+    """The largest entry, its index, and a mask of 0.0 and 1.0 that is not to be differentiated."""
+
+    @staticmethod
+    def forward(ctx, x):
+        value, index = x.max(0)
+        mask = (x == value).to(x.dtype)
+        ctx.mark_non_differentiable(mask)
+        ctx.save_for_backward(mask)
+        return value, index, mask
+
+    @staticmethod
+    def backward(ctx, grad_value, grad_index, grad_mask):
+        print("comes in:", grad_value.tolist(), grad_index.tolist(), grad_mask.tolist())
+        (mask,) = ctx.saved_tensors
+        return grad_value * mask
+
+
+x = torch.tensor([1.0, 7.0, 4.0], requires_grad=True)
+value, index, mask = LargestMarked.apply(x)
+print("requires_grad:", value.requires_grad, index.requires_grad, mask.requires_grad)
+value.backward(torch.tensor(2.5))
+print("x.grad:  ", x.grad.tolist())
+
+# %% [markdown]
+r"""
+The backward still gets one incoming gradient for each output. Where none arrives, it is filled with zeros.
+
+**`@once_differentiable`: "do not differentiate my backward."** `NumpyCube` cannot do second derivatives. Without the mark they come out wrong, in silence. With it, asking is
+an error:
+"""
+
+# %% name="once_differentiable"
+from torch.autograd.function import once_differentiable
+
+
+class NumpyCubeOnce(NumpyCube):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        return NumpyCube.backward(ctx, grad_output)
+
+
+x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+for operation in (NumpyCube, NumpyCubeOnce):
+    (first,) = torch.autograd.grad(operation.apply(x) ** 2, x, create_graph=True)
+    x.grad = None
+    try:
+        first.backward()
+        print(f"{operation.__name__}: {x.grad.item()}, where x**6 has 30 * x**4 =", 30 * x.item() ** 4)
+    except RuntimeError as error:
+        print(f"{operation.__name__}: RuntimeError,", error)
+
+# %% [markdown]
+r"""
+## 8. setup_context, torch.func and vmap
+
+`torch.func` (unit 05) has its own way to run code, and asks for the halves in three parts. The forward computes, and gets no `ctx`.
+`setup_context` gets the inputs as a tuple and the output, and keeps what the backward needs.
+"""
+
+
+# %% name="setup_context"
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x**2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        (x,) = inputs
+        ctx.save_for_backward(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+
+class SquareWithRule(Square):
+    generate_vmap_rule = True
+
+
+def attempt(compute):
+    try:
+        return compute().tolist()
+    except RuntimeError as error:
+        return f"RuntimeError: {str(error).split('. ')[0].split(' (vmap')[0]}"
+
+
+points = torch.tensor([1.0, 3.0, 5.0])
+for operation in (MyReLU, Square, SquareWithRule):
+    print(operation.__name__)
+    print("   func.grad:", attempt(lambda: torch.func.grad(lambda x: operation.apply(x).sum())(points)))
+    print("   vmap:     ", attempt(lambda: torch.func.vmap(operation.apply)(points)))
+
+# %% [markdown]
+r"""
+So in new code, write `setup_context`. With `generate_vmap_rule = True`, `vmap` works as well, as long as both halves are written with
+PyTorch's own operations.
+
+A forward without `ctx` looks like a plain function, and it is one. That is a trap:
+"""
+
+# %% name="predict_direct"
+direct = predict(
+    "x is a leaf. Someone calls Square.forward(x) in place of Square.apply(x). Which node hangs on the result?",
+    choices=[
+        "SquareBackward: it is the same operation",
+        "PowBackward0: that of **",
+        "none: the result does not require a gradient",
+    ],
+)
+direct
+
+# %% name="reveal_direct" tags=["reveal"]
+x = torch.tensor(3.0, requires_grad=True)
+node = Square.forward(x).grad_fn
+print("Square.forward(x) and Square.apply(x):")
+print(node and node.name(), Square.apply(x).grad_fn.name())
+direct.reveal({choice: choice.startswith(str(node and node.name())) for choice in direct.choices})
+
+# %% [markdown]
+r"""
+Called directly, the forward is ordinary code, and its operations are recorded one by one. Your backward is never asked. Where both agree you do not notice.
+Where the backward differs on purpose, as in unit 07, the whole operation is without effect.
+
+One more error can meet you on the way to `setup_context`: an operation that returns its input as it is, and saves it.
+"""
+
+
+# %% name="returned_as_it_is"
+class AsItIs(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * x
+
+
+class AsView(AsItIs):
+    @staticmethod
+    def forward(x):
+        return x.view_as(x)
+
+
+try:
+    AsItIs.apply(x)
+except RuntimeError as error:
+    print("AsItIs: RuntimeError:", str(error).split(". ")[0])
+print("AsView:", torch.autograd.grad(AsView.apply(x), x)[0].item())
+
+# %% [markdown]
+r"""
+`view_as` makes another tensor over the same memory, and that is enough.
+
+## 9. An old one
+
+Functions were not always static. You will meet old code that looks like this: it has an `__init__`, it uses `self`, and it is called like a module.
+"""
+
+
+# %% name="legacy"
+class OldScale(torch.autograd.Function):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+    def backward(self, grad_output):
+        return grad_output * self.factor
+
+
+x = torch.tensor([2.0, -3.0], requires_grad=True)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    old = OldScale(4.0)
+print("OldScale(4.0):   ", caught[0].category.__name__, "...", str(caught[0].message).split(". ")[1])
+try:
+    old(x)
+except RuntimeError as error:
+    print("OldScale(4.0)(x):", "RuntimeError:", str(error).split(" (")[0])
+
+# %% [markdown]
+r"""
+Making the object only warns. Calling it is the error, and the error asks for a *static forward method*. Four changes make it new:
+
+1. no `__init__`: what it took becomes an argument of `forward`, and gets a None in the backward;
+2. `@staticmethod` before both, and `ctx` in place of `self`;
+3. `self.save_for_backward` and `self.saved_tensors` become those of `ctx`;
+4. calls `OldScale(4.0)(x)` become `Scale.apply(x, 4.0)`.
+"""
+
+
+# %% name="modernised"
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(x, factor):
+        return x * factor
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.factor = inputs
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None
+
+
+Scale.apply(x, 4.0).sum().backward()
+print("x.grad:", x.grad.tolist())
+
+# %% [markdown]
+r"""
+## 10. When not to write one
+
+Autograd differentiates what you compose of PyTorch's operations, to any order, and gets it right. Write a Function only if you have one of these reasons:
+
+- the computation leaves PyTorch: NumPy, a C library, a solver;
+- you know a backward that is more exact, faster, or saves less than what autograd would do;
+- the backward should *not* be the derivative of the forward (unit 07).
+
+For the first reason there is a sibling: **`torch.library.custom_op`**. A Function is looked into by compilers: `torch.compile` tries to trace what is inside. A custom op is
+a closed box for compilers too, with a name and declared types. The two halves are the same:
+"""
+
+
+# %% name="custom_op"
+@torch.library.custom_op("course::squared_product", mutates_args=())
+def squared_product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x * y) ** 2
+
+
+def keep_inputs(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+squared_product.register_autograd(SquaredProduct.backward, setup_context=keep_inputs)
+
+x, y = leaves(2.0, 3.0)
+print("gradients:", [g.item() for g in torch.autograd.grad(5 * squared_product(x, y), (x, y))])
+print("gradcheck:", gradcheck(squared_product, (x, y)), "  gradgradcheck:", gradgradcheck(squared_product, (x, y)))
+
+# %% [markdown]
+r"""
+## From a message to its cause
+
+| the message says | what it means | where |
+|---|---|---|
+| returned an incorrect number of gradients | one value for each argument of `forward`; None for what is no tensor; a tuple, no list | [section 2](#2.-One-gradient-for-each-argument) |
+| returned a gradient different than None | a gradient for an argument that is no tensor | [section 2](#2.-One-gradient-for-each-argument) |
+| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 1](#1.-From-a-pair-to-a-Function) |
+| save_for_backward can only save variables | a number, a shape, a tuple: keep it as an attribute of `ctx` | [section 2](#2.-One-gradient-for-each-argument) |
+| Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
+| has been modified by an inplace operation | what was saved was changed before the backward (unit 04) | [section 5](#5.-What-saving-is-for) |
+| Jacobian mismatch | read both numbers; then look at dtype, kinks and inputs | [section 6](#6.-Two-judges) |
+| a leaf Variable that requires grad has been used in an in-place operation; Some elements marked as dirty | an operation that works in place: on a leaf, or without returning what it marked | [section 7](#7.-Three-things-to-announce) |
+| trying to differentiate twice a function that was marked with @once_differentiable | the backward cannot be differentiated, and says so | [section 7](#7.-Three-things-to-announce) |
+| must override the setup_context staticmethod; does not have vmap support; returned as-is as output | `torch.func` and `vmap` ask for more | [section 8](#8.-setup_context,-torch.func-and-vmap) |
+| should not be instantiated; Legacy autograd function with non-static forward method | an old Function, or a new one that is called | [section 9](#9.-An-old-one) |
+| no message, and the gradient is None | the tensors came in a list | [section 2](#2.-One-gradient-for-each-argument) |
+| no message, and the backward is never run | `forward` was called in place of `apply` | [section 8](#8.-setup_context,-torch.func-and-vmap) |
+
+## What you can do now
+
+- You can teach autograd an operation: both halves, one gradient for each argument, None where there is none to give.
+- You can say why `grad_output` must not be written into, and show it in three ways; and you know why the graph has no part in it.
+- You know what `save_for_backward` does that an attribute does not, and what may be saved if second derivatives are to be right.
+- You can put an operation before both judges, in float64, away from kinks, and you know what slips through each of them.
+- You can make a Function fit for `torch.func` and `vmap`, and bring an old one up to date.
+
+The exercises are in `exercises/06_custom_function.ipynb`.
+
+**The next question.** PyTorch believes whatever a backward returns. So far we wanted that to be the truth. What is it good for, if a backward lies on
+purpose? That is unit 07.
+"""

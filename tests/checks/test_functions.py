@@ -1,0 +1,103 @@
+"""What probes ask of a custom Function: each question finds the fault that it is there for."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course_utils.checks.functions import (
+    by_autograd,
+    function,
+    gradients_after_change,
+    gradients_beside,
+    gradients_of,
+    is_custom,
+    second_derivatives,
+)
+
+CUBE = by_autograd("Cube", lambda x: x**3).apply
+
+
+def keep(ctx, x):
+    ctx.x = x
+    return x**3
+
+
+def keep_result(ctx, x):
+    ctx.y = x.exp()
+    return ctx.y
+
+
+def overwrite(ctx, grad_output):
+    grad_output *= 3 * ctx.x**2
+    return grad_output
+
+
+@pytest.fixture
+def x():
+    return torch.tensor([0.5, -2.0], dtype=torch.float64)
+
+
+@pytest.fixture
+def incoming():
+    return torch.tensor([3.0, 7.0], dtype=torch.float64)
+
+
+def test_value_and_gradients(x, incoming):
+    value, gradient = gradients_of(CUBE, incoming, (x,))
+    assert torch.equal(value, x**3)
+    assert torch.allclose(gradient, incoming * 3 * x**2)
+    assert not x.requires_grad
+
+
+def test_a_backward_that_writes_hits_the_incoming_gradient_of_the_caller(x, incoming):
+    gradients_of(function("Cube", keep, overwrite).apply, incoming, (x,))
+    assert incoming.tolist() == [3.0 * 3 * 0.25, 7.0 * 3 * 4.0]
+
+
+def test_second_derivatives_are_those_behind_a_square(x, incoming):
+    (second,) = second_derivatives(CUBE, incoming, (x,))
+    assert torch.allclose(second, incoming * 30 * x**4)
+
+
+def test_beside_an_addition(x, incoming):
+    assert torch.allclose(gradients_beside(CUBE, incoming, x), incoming * 3 * x**2 + incoming)
+    overwritten = gradients_beside(function("Cube", keep, overwrite).apply, incoming.clone(), x)
+    assert torch.allclose(overwritten, 2 * incoming * 3 * x**2)
+
+
+def test_a_change_that_autograd_refuses_brings_the_gradients_without_it(x, incoming):
+    (gradient,) = gradients_after_change(CUBE, incoming, (x,))
+    assert torch.allclose(gradient, incoming * 3 * x**2)
+
+
+def test_a_change_that_passes_brings_wrong_gradients(x, incoming):
+    kept = function("Cube", keep, lambda ctx, g: g * 3 * ctx.x**2).apply
+    (gradient,) = gradients_after_change(kept, incoming, (x,))
+    assert torch.allclose(gradient, incoming * 3 * (x + 1) ** 2)
+
+
+def test_the_result_can_be_what_is_changed(x, incoming):
+    kept = function("Exp", keep_result, lambda ctx, g: g * ctx.y).apply
+    (gradient,) = gradients_after_change(kept, incoming, (x,), of_result=True)
+    assert torch.allclose(gradient, incoming * (x.exp() + 1))
+
+
+def test_another_error_is_not_taken_for_a_refusal(x, incoming):
+    forgetful = function("Forgetful", lambda ctx, x, n: x**n, lambda ctx, g: g).apply
+    with pytest.raises(RuntimeError, match="incorrect number of gradients"):
+        gradients_after_change(forgetful, incoming, (x,), (2,))
+
+
+def test_who_made_a_tensor(x):
+    x = x.requires_grad_()
+    assert is_custom(CUBE(x))
+    assert not is_custom(x**3)
+    assert not is_custom(x)
+
+
+def test_constants_get_none_and_tensors_without_grad_too(x, incoming):
+    wave = by_autograd("Wave", lambda x, a, k: a * torch.sin(k * x)).apply
+    a = torch.tensor([1.5, 0.7], dtype=torch.float64)
+    _, gradient = gradients_of(lambda x: wave(x, a, 0.3), incoming, (x,))
+    assert torch.allclose(gradient, incoming * a * 0.3 * torch.cos(0.3 * x))
