@@ -54,7 +54,7 @@ def _definitions(module: ModuleType) -> dict[str, str]:
     code: dict[str, str] = {}
     for statement in ast.parse(inspect.getsource(module)).body:
         for name in _named(statement):
-            code[name] = code.get(name, "") + code_of(statement)
+            code[name] = code.get(name, "") + code_of(statement) + "\n"
     return code
 
 

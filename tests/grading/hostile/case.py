@@ -12,7 +12,6 @@ from handed import UNIT, HandedIn
 from hostile.outside import Outside
 
 from course_utils.checks.catalogue import find
-from course_utils.grading.verdict import Status
 
 ALL = (
     "square_times_cube",
@@ -34,20 +33,20 @@ class Case:
 
     `name` is its folder, which tells whose row is whose. `files` are names in it with their bytes, or with what makes
     the file where bytes are not enough. `lost` has the status of each exercise that earns nothing; every other is
-    right, with all its points. Where the points are nobody's to give (`unreadable`), all are lost. `note` is what
-    the row's note has to say, `student` whom the row has to name. `slow` costs many seconds.
+    right, with all its points. An attack that breaks what runs it may end in several ways: `wrong or crashed`. Where
+    nothing can be read, all are lost (`unreadable`). `note` is what the row's note has to say, `student` whom the row has to name. `slow` costs many seconds.
     """
 
     name: str
     tries: str
     files: Mapping[str, bytes | Callable[[Path], None]] = field(repr=False)
-    lost: Mapping[str, Status] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     student: str = ""
     slow: bool = False
 
     @property
-    def statuses(self) -> dict[str, Status]:
+    def statuses(self) -> dict[str, str]:
         """The right status of every exercise; empty where the file tells no unit."""
         return {exercise: self.lost.get(exercise, "right") for exercise in ALL}
 
@@ -70,7 +69,7 @@ class Case:
 Cases = Iterator[Case]
 
 
-def everything(status: Status) -> dict[str, Status]:
+def everything(status: str) -> dict[str, str]:
     """All exercises lost in the same way."""
     return dict.fromkeys(ALL, status)
 
@@ -94,7 +93,7 @@ class Kit:
         *,
         own: str = "",
         last: str = "",
-        lost: Mapping[str, Status] | None = None,
+        lost: Mapping[str, str] | None = None,
         note: str = "",
         slow: bool = False,
         **answers: str,

@@ -16,6 +16,8 @@ WRONG = {
     "choose_addition": "choice = 'c'",
 }
 ALL_WRONG = dict.fromkeys(WRONG, "wrong")
+# who breaks what runs the cells ends in one of these ways
+BROKEN = "wrong, crashed or timeout"
 
 CHECK = """
 import course_utils, course_utils.checks as checks, sys
@@ -233,18 +235,18 @@ def _patches(kit: Kit) -> Cases:
         ("patches_builtins", "patches builtins and math.isclose", BUILTINS),
     ):
         answers = {exercise: f"{source}\n{answer}" for exercise, answer in WRONG.items()}
-        yield kit.attack(name, tries, lost=ALL_WRONG, **answers)
+        yield kit.attack(name, tries, lost=dict.fromkeys(WRONG, BROKEN), **answers)
     yield kit.attack("answers_that_agree", "values that equal everything", lost=ALL_WRONG, **dict.fromkeys(WRONG, LIAR))
     yield kit.attack(
         "writes_to_the_channel",
         "forged messages on every file that is open",
-        lost={"square_times_cube": "wrong"},
+        lost={"square_times_cube": BROKEN},
         square_times_cube=CHANNEL,
     )
     yield kit.attack(
         "floods_the_channel",
         "300 MB without a line end on every socket",
-        lost={"square_times_cube": "crashed"},
+        lost={"square_times_cube": BROKEN},
         square_times_cube=FLOOD,
     )
 
