@@ -34,7 +34,8 @@ class Case:
     `name` is its folder, which tells whose row is whose. `files` are names in it with their bytes, or with what makes
     the file where bytes are not enough. `lost` has the status of each exercise that earns nothing; every other is
     right, with all its points. An attack that breaks what runs it may end in several ways: `wrong or crashed`. Where
-    nothing can be read, all are lost (`unreadable`). `note` is what the row's note has to say, `student` whom the row has to name. `slow` costs many seconds.
+    nothing can be read, all are lost (`unreadable`). `note` is what the row's note has to say, `student` whom the
+    row has to name. `slow` costs many seconds.
     """
 
     name: str

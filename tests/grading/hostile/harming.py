@@ -91,8 +91,8 @@ except OSError:
 SPOILS_THE_COURSE = """
 import os
 OUTSIDE
-import course_utils, torch as _torch, nbformat as _nbformat
-for module in (course_utils, _torch, _nbformat):
+import course_utils, IPython, torch as _torch
+for module in (course_utils, IPython, _torch):
     path = os.path.join(os.path.dirname(module.__file__), OUTSIDE["marker"] + ".py")
     try:
         open(path, "w").close()

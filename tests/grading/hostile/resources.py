@@ -30,10 +30,15 @@ SLEEPS = "import time\nwhile True:\n    time.sleep(10**6)"
 OWN_LOOP = "while True:\n    pass"
 
 AT_ONCE = """
+OUTSIDE
+memory = torch.empty(30 * 2**30, dtype=torch.uint8)
+memory[: 2**32 : 4096] = 1  # four of the thirty gigabytes tell enough
+confess()
+"""
+AT_ONCE_INSIDE = """
 def mean_backward(incoming, x):
     OUTSIDE
-    memory = torch.empty(30 * 2**30, dtype=torch.uint8)
-    memory[: 2**32 : 4096] = 1  # four of the thirty gigabytes tell enough
+    memory = bytearray(30 * 2**30)
     confess()
     return incoming
 """
@@ -94,13 +99,16 @@ import os, time
 OUTSIDE
 for _ in range(50):
     try:
-        if os.fork() == 0:
+        child = os.fork()
+    except OSError:
+        break
+    if child == 0:
+        try:
             os.setsid()
             if os.fork() == 0:
                 time.sleep(600 if walled() else 1)
+        finally:
             os._exit(0)
-    except OSError:
-        break
 """
 ENDLESS_FORKS = """
 import os
@@ -149,8 +157,11 @@ open("locked", "w").close()
 os.chmod(".", 0)
 """
 MANY_FILES = """
-for number in range(20_000):
-    open(f"file_{number}", "w").close()
+try:
+    for number in range(20_000):
+        open(f"file_{number}", "w").close()
+except OSError:
+    pass
 """
 OPEN_FILES = """
 files = []
@@ -194,9 +205,24 @@ def _time(kit: Kit) -> Cases:
 def _memory(kit: Kit) -> Cases:
     yield kit.attack("memory_30_gb", "30 GB at once", lost={"mean_backward": "memory"}, mean_backward=AT_ONCE)
     yield kit.attack(
+        "memory_30_gb_inside",
+        "30 GB when it is called",
+        # the exception is evidence like any other, and its author sees it
+        lost={"mean_backward": "wrong or memory"},
+        mean_backward=AT_ONCE_INSIDE,
+    )
+    yield kit.attack(
         "memory_bit_by_bit", "4 GB in small pieces", lost={"mean_backward": "memory"}, mean_backward=BIT_BY_BIT
     )
-    yield kit.attack("memory_together", "40 children with 256 MB each", mean_backward=TOGETHER + RIGHT_MEAN, slow=True)
+    yield kit.attack("memory_memfd", "3 GB in files that are memory", mean_backward=UNMAPPED + RIGHT_MEAN, slow=True)
+    yield kit.attack("memory_shm", "4 GB of shared memory", mean_backward=DETACHED + RIGHT_MEAN, slow=True)
+    yield kit.attack(
+        "memory_together",
+        "40 children with 256 MB each",
+        lost={"mean_backward": "memory"},
+        mean_backward=TOGETHER + RIGHT_MEAN + "time.sleep(2)",  # until they are there
+        slow=True,
+    )
 
 
 def _processes(kit: Kit) -> Cases:
