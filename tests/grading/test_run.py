@@ -86,19 +86,18 @@ ANSWERS = {  # each outcome once
 }
 
 
-@linux
 def test_jupyters_kernel_gives_the_same_only_slower(course):
     pristine = course["01_one_operation"]
     kept = [one for one in pristine.cells if not one.name or one.name.removesuffix(".check") in {*ANSWERS, "setup"}]
     small = Pristine(pristine.unit, tuple(kept))
     cells = [LearnerCell("helper = 1")] + [LearnerCell(ANSWERS.get(one.name, one.source), one.name) for one in kept]
     seen = {}
-    for kernel in ("forked", "jupyter"):
+    for kernel in ("jupyter", "forked")[: 1 + (sys.platform == "linux")]:
         with open_runner(Way(kernel, trusted=True)) as runner:
             (right,) = runner.run([Job(solved(small, 1), None)])
             merged = merge(small, cells, 1)
             expected = {name: records[-1].stdout for name, records in right.items()}
             (outcome,) = runner.run([Job(merged, expected)])
         seen[kernel] = [replace(one, evidence="") for one in grade_exercises(merged, outcome, 1)]
-    assert seen["forked"] == seen["jupyter"]
-    assert [one.status for one in seen["forked"]] == ["right", "crashed", "wrong", "crashed"]
+    assert seen.get("forked", seen["jupyter"]) == seen["jupyter"]
+    assert [one.status for one in seen["jupyter"]] == ["right", "crashed", "wrong", "crashed"]
