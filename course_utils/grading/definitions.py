@@ -47,7 +47,10 @@ def reached(module: str, names: Iterable[str], without: Iterable[str] = ()) -> d
 
 def name_of(value: object, module: ModuleType) -> str:
     """The name that a value has in a module."""
-    return next(name for name, its in vars(module).items() if its is value)
+    found = next((name for name, its in vars(module).items() if its is value), None)
+    if found is None:
+        raise LookupError(f"{module.__name__} gives no name to {value!r}, so it cannot be cut out")
+    return found
 
 
 @functools.cache

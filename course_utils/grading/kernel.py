@@ -17,7 +17,7 @@ from queue import Empty
 import psutil
 
 from course_utils.grading.limits import Limits
-from course_utils.grading.sandbox import HOME, environment, how_to_allow, walled
+from course_utils.grading.sandbox import HOME, INSIDE, environment, walled
 
 LONGEST_MESSAGE = 64_000  # bytes; the child sends no more in one
 MOST_TEXT = 1_000_000  # characters of one cell's output, the last ones; evidence has a few thousand
@@ -84,7 +84,7 @@ class Warm:
         self._answer("ready", _START)
 
     def _command(self, descriptor: int) -> list[str]:
-        command = [sys.executable, "-s", "-m", "course_utils.grading.inside.warm", str(descriptor)]
+        command = [sys.executable, "-s", "-m", f"{INSIDE}.warm", str(descriptor)]
         return walled([*command, "confined"], self._home, self._secret) if self._confined else command
 
     def _answer(self, word: str, seconds: float) -> str:
@@ -101,7 +101,7 @@ class Warm:
         process.kill()
         words = process.stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
         self.close()
-        raise WarmError(how_to_allow(rest or words or said))
+        raise WarmError(f"the process that forks the kernels: {rest or words or said or 'it ended'}")
 
 
 class ForkedKernel:
@@ -196,7 +196,7 @@ class ForkedKernel:
             said = [str(error)]
         if said != ["ready"]:
             self._end("fault")
-            raise WarmError(how_to_allow(said[-1]))
+            raise WarmError(f"a forked kernel could not start: {said[-1]}")
 
     def _send(self, what: object) -> None:
         try:

@@ -68,7 +68,9 @@ def used_names(source: str) -> frozenset[str]:
         names = frozenset(_global_names(symtable.symtable(ast.unparse(tree), "cell", "exec")))
     except (SyntaxError, ValueError, RecursionError):
         names = frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return names - frozenset(vars(builtins))
+    # for `x += 1`, a symbol table says only that x gets a value
+    added = (node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign))
+    return (names | {node.id for node in added if isinstance(node, ast.Name)}) - frozenset(vars(builtins))
 
 
 def _global_names(table: symtable.SymbolTable) -> Iterator[str]:

@@ -162,10 +162,10 @@ def open_runner(way: Way) -> Iterator[Runner]:
             "Jupyter's own kernel runs submissions with your rights: say --trust-submissions, if you would also open "
             "and run each of them yourself."
         )
-    if not way.trusted:
-        check_walls()
     with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
         home = make_home(Path(folder) / "home") if way.kernel == FORKED else Path(folder)
+        if not way.trusted:
+            check_walls(home)
         try:
             yield Runner(Settings(way.kernel, not way.trusted, str(home), tuple(map(str, way.secret)), way.limits))
         finally:

@@ -14,6 +14,7 @@ from course_utils.grading.cut import WHOLE
 from course_utils.refusal import Refusal
 
 COMMAND = "bwrap"
+INSIDE = "course_utils.grading.inside"
 HOME = "/course"  # where the part of this package that submissions need is seen
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -67,24 +68,25 @@ def environment(home: str) -> dict[str, str]:
     }
 
 
-def check_walls() -> None:
+def check_walls(home: Path) -> None:
     """Refuses, with what to do, where this system does not let the walls stand."""
-    with_nothing = walled([*_python(), "-c", "import os; os.getpid()"], _PACKAGE, [])
-    ran = subprocess.run(with_nothing, env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if ran.returncode:
-        raise Refusal(how_to_allow(ran.stderr.strip().rpartition("\n")[2]))
-
-
-def how_to_allow(reason: str) -> str:
-    """What to do about walls that do not stand."""
-    return (
-        f"submissions cannot be shut in here ({reason}). {HOW} Or say --trust-submissions: then they run with your "
-        "rights, and can read, change and delete what you can."
+    command = walled([sys.executable, "-s", "-m", f"{INSIDE}.warm", "prove"], home, [])
+    ran = subprocess.run(
+        command, env=environment(HOME), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
     )
+    if ran.returncode:
+        reason = ran.stderr.strip().rpartition("\n")[2] or f"exit code {ran.returncode}"
+        raise Refusal(
+            f'submissions cannot be shut in here ({reason}). docs/grading.md, under "Where the walls cannot stand", '
+            "says what to allow on Ubuntu, in Docker and elsewhere. With --trust-submissions they run without walls: "
+            "with your rights, so that they can read, change and delete what you can."
+        )
 
 
-HOW = 'docs/grading.md, "Where the walls cannot stand", says what to allow on Ubuntu, in Docker and elsewhere.'
-HOW_TO_INSTALL = "submissions are shut in with bubblewrap, which is not installed: `sudo apt install bubblewrap`."
+HOW_TO_INSTALL = (
+    "submissions are shut in with bubblewrap, which is not installed: on Debian and Ubuntu `sudo apt install "
+    "bubblewrap`, on Fedora `sudo dnf install bubblewrap`."
+)
 
 
 def _program() -> str:
@@ -106,10 +108,6 @@ def _may_mount() -> bool:
     status = Path("/proc/self/status").read_text()
     effective = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
     return bool(int(effective, 16) & 1 << 21)
-
-
-def _python() -> tuple[str, ...]:
-    return (sys.executable, "-s", "-P") if sys.version_info >= (3, 11) else (sys.executable, "-s")
 
 
 def _seen(secret: Sequence[Path]) -> Iterator[str]:

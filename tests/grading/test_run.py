@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
 from course_utils.grading import crew
 from course_utils.grading.crew import LostError
 from course_utils.grading.limits import Limits
-from course_utils.grading.merge import Merged, MergedCell
+from course_utils.grading.merge import Merged, MergedCell, merge, solved
+from course_utils.grading.pristine import Pristine
 from course_utils.grading.run import CellRecord, Job, Runner, Way, open_runner
+from course_utils.grading.submission import LearnerCell
+from course_utils.grading.verdict import grade_exercises
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the walls and the forked kernel")
 NAME = "choose_addition"
@@ -69,5 +73,31 @@ def test_what_the_keeper_raises_ends_those_that_still_run():
         raise OSError("the disk is full")
 
     with open_runner(Way(trusted=True, limits=Limits(exercise=300))) as runner, pytest.raises(OSError, match="full"):
-        runner.run([job("import time; time.sleep(300)"), job("1")], workers=2, arrived=keep)
+        runner.run([job("import time; time.sleep(200)"), job("1")], workers=2, arrived=keep)
     assert seen == [1]
+
+
+NOISY = "import sys, warnings\nwarnings.warn('harmless')\nprint('here')\n"
+ANSWERS = {  # each outcome once
+    "square_times_cube": NOISY + "def backward(g, x, y):\n    return 2 * g * x * y**3, 3 * g * x**2 * y**2",
+    "mean_backward": "def mean_backward(g, x):\n    return g * torch.ones_like(x)",
+    "mend_quotient": "1 / 0",
+    "sum_to_shape": "import os\nos._exit(0)",
+}
+
+
+def test_jupyters_kernel_gives_the_same_only_slower(course):
+    pristine = course["01_one_operation"]
+    kept = [one for one in pristine.cells if not one.name or one.name.removesuffix(".check") in {*ANSWERS, "setup"}]
+    small = Pristine(pristine.unit, tuple(kept))
+    cells = [LearnerCell("helper = 1")] + [LearnerCell(ANSWERS.get(one.name, one.source), one.name) for one in kept]
+    seen = {}
+    for kernel in ("jupyter", "forked")[: 1 + (sys.platform == "linux")]:
+        with open_runner(Way(kernel, trusted=True)) as runner:
+            (right,) = runner.run([Job(solved(small, 1), None)])
+            merged = merge(small, cells, 1)
+            expected = {name: records[-1].stdout for name, records in right.items()}
+            (outcome,) = runner.run([Job(merged, expected)])
+        seen[kernel] = [replace(one, evidence="") for one in grade_exercises(merged, outcome, 1)]
+    assert seen.get("forked", seen["jupyter"]) == seen["jupyter"]
+    assert [one.status for one in seen["jupyter"]] == ["right", "crashed", "wrong", "crashed"]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from queue import Empty
 
 import psutil
@@ -18,7 +21,12 @@ from course_utils.grading.limits import MB, Limits
 from course_utils.grading.run import Way, open_runner
 from course_utils.refusal import Refusal
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's"),
+    pytest.mark.skipif(os.environ.get("COURSE_WALLS") == "none", reason="COURSE_WALLS=none does without them"),
+]
+SYSTEM_PYTHON = "/usr/bin/python3"
+ROOT = sys.platform == "linux" and os.geteuid() == 0 and Path(SYSTEM_PYTHON).exists()
 PROBE = probe_of("mean_backward")
 SETUP = "import torch\nfrom course_utils import check, progress"
 RIGHT = "def mean_backward(incoming, x):\n    return (incoming / x.numel()).expand(x.shape)"
@@ -227,6 +235,28 @@ def test_nothing_lives_on_when_the_process_that_keeps_the_walls_is_killed(root, 
     process.stdout.close()
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
+
+
+@pytest.mark.skipif(not ROOT, reason="only root can become somebody else; else all of this file runs as a user")
+@pytest.mark.parametrize(
+    ("user", "less"),
+    [
+        (1000, ["--reuid=1000", "--regid=1000", "--clear-groups"]),
+        (0, ["--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]),
+    ],
+)
+def test_the_walls_stand_for_a_user_and_for_root_in_a_container(user, less, monkeypatch):
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)  # tmp_path is root's alone
+    try:
+        home = sandbox.make_home(folder / "home")
+        monkeypatch.setattr(sandbox.os, "geteuid", lambda: user)
+        monkeypatch.setattr(sandbox, "_may_mount", lambda: False)
+        monkeypatch.setattr(sandbox, "_pythons", list)
+        command = sandbox.walled([SYSTEM_PYTHON, "-m", f"{sandbox.INSIDE}.warm", "prove"], home, [])
+        subprocess.run(["setpriv", *less, *command], env=sandbox.environment(sandbox.HOME), cwd="/", check=True)
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_without_bubblewrap_it_refuses_and_says_what_to_do(monkeypatch, tmp_path):
