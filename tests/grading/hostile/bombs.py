@@ -78,14 +78,15 @@ def _sources(kit: Kit) -> Cases:
         ("minuses", "100 000 minus signs", MINUSES),
         ("nul", "a NUL in the code", NUL),
     ):
-        yield kit.attack(f"code_{name}", tries, lost={"sum_to_shape": "crashed"}, sum_to_shape=source)
+        # Python's parser says of some that it has no memory
+        yield kit.attack(f"code_{name}", tries, lost={"sum_to_shape": "crashed or memory"}, sum_to_shape=source)
     right = kit.right["sum_to_shape"]
     yield kit.attack("code_sum", "a sum of 50 000 terms in a cell of its own", own=SUM)
     yield kit.attack("code_half_sign", "half a sign in the code", lost={"sum_to_shape": "wrong"}, sum_to_shape=HALF)
     cells = kit.solved()
-    for _ in range(3000):
+    for _ in range(300):
         cells.insert("pass", before="sum_to_shape")
-    yield Case("code_3000_cells", "3000 cells of its own", {FILE: cells.content()}, slow=True)
+    yield Case("code_300_cells", "300 cells of its own", {FILE: cells.content()})
     much = kit.solved(sum_to_shape=f"{MUCH_CODE}{right}").content()
     yield Case("code_4_mb", "4 MB of code in a cell", {FILE: much}, everything("unreadable"), "of code")
 

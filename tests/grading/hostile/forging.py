@@ -10,6 +10,7 @@ from course_utils.checks.catalogue import find
 from course_utils.checks.checking import usual_seed
 from course_utils.checks.evidence import as_text, gather
 
+SQUARE = "square_times_cube"
 WRONG = {
     "square_times_cube": "def backward(incoming, x, y):\n    return incoming, incoming",
     "predict_messages": "gradients = (1.0, 2.0)",
@@ -234,19 +235,18 @@ def _patches(kit: Kit) -> Cases:
         ("patches_torch", "patches torch.allclose and the methods of torch.Tensor", TORCH),
         ("patches_builtins", "patches builtins and math.isclose", BUILTINS),
     ):
-        answers = {exercise: f"{source}\n{answer}" for exercise, answer in WRONG.items()}
-        yield kit.attack(name, tries, lost=dict.fromkeys(WRONG, BROKEN), **answers)
+        yield kit.attack(name, tries, lost={SQUARE: BROKEN}, **{SQUARE: f"{source}\n{WRONG[SQUARE]}"})
     yield kit.attack("answers_that_agree", "values that equal everything", lost=ALL_WRONG, **dict.fromkeys(WRONG, LIAR))
     yield kit.attack(
         "writes_to_the_channel",
         "forged messages on every file that is open",
-        lost={"square_times_cube": BROKEN},
+        lost={SQUARE: BROKEN},
         square_times_cube=CHANNEL,
     )
     yield kit.attack(
         "floods_the_channel",
         "300 MB without a line end on every socket",
-        lost={"square_times_cube": BROKEN},
+        lost={SQUARE: BROKEN},
         square_times_cube=FLOOD,
     )
 
@@ -255,8 +255,8 @@ def _by_heart(kit: Kit) -> Cases:
     texts = {name: as_text(gather(find(name), find(name).truth, usual_seed(find(name)))) for name in ALL}
     # the two that are to be predicted have the same evidence under every seed: who knows it, knows the answer
     known = {name: text for name, text in texts.items() if name not in ("predict_messages", "choose_addition")}
-    lost = {"square_times_cube": "wrong"}
-    wrong = WRONG["square_times_cube"]
+    lost = {SQUARE: "wrong"}
+    wrong = WRONG[SQUARE]
     straight = STRAIGHT.replace("{by_heart!r}", repr(known))
     yield kit.attack(
         "evidence_by_heart",
