@@ -1,4 +1,4 @@
-"""The hostile class, graded by the real command: right points for all, and nothing that outlives or leaves the walls."""
+"""The hostile class, graded by the real command: right points for all, and nothing gets past the walls."""
 
 from __future__ import annotations
 

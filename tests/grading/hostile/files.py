@@ -150,7 +150,7 @@ NAMES = {
 def _names(kit: Kit) -> Cases:
     right = kit.solved().content()
     for name, student in NAMES.items():
-        yield Case(f"name_{name}", f"is called {student[:30]}", {f"{student}_{FILE}": right}, student=student)
+        yield Case(f"name_{name}", f"is called {student[:30]}", {f"{student}_{FILE}": right}, student=student.strip())
     yield Case("name_newline", "a line end in its name", {f"first\nsecond_{FILE}": right}, student="first second")
     yield Case("name_control", "a bell and colours in its name", {f"\x07\x1b[31mred_{FILE}": right}, student="[31mred")
     yield Case("name_turned", "a name that turns the line around", {f"a\u202eb_{FILE}": right})
