@@ -86,7 +86,7 @@ def _sources(kit: Kit) -> Cases:
     cells = kit.solved()
     for _ in range(300):
         cells.insert("pass", before="sum_to_shape")
-    yield Case("code_300_cells", "300 cells of its own", {FILE: cells.content()})
+    yield Case("code_300_cells", "300 cells of its own", {FILE: cells.content()}, slow=True)
     much = kit.solved(sum_to_shape=f"{MUCH_CODE}{right}").content()
     yield Case("code_4_mb", "4 MB of code in a cell", {FILE: much}, everything("unreadable"), "of code")
 

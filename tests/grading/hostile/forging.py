@@ -235,7 +235,9 @@ def _patches(kit: Kit) -> Cases:
         ("patches_torch", "patches torch.allclose and the methods of torch.Tensor", TORCH),
         ("patches_builtins", "patches builtins and math.isclose", BUILTINS),
     ):
-        yield kit.attack(name, tries, lost={SQUARE: BROKEN}, **{SQUARE: f"{source}\n{WRONG[SQUARE]}"})
+        silent = name in ("patches_json", "patches_cells", "patches_builtins")  # nothing comes, until time is over
+        answer = f"{source}\n{WRONG[SQUARE]}"
+        yield kit.attack(name, tries, lost={SQUARE: BROKEN}, slow=silent, square_times_cube=answer)
     yield kit.attack("answers_that_agree", "values that equal everything", lost=ALL_WRONG, **dict.fromkeys(WRONG, LIAR))
     yield kit.attack(
         "writes_to_the_channel",
