@@ -8,8 +8,9 @@ import pytest
 
 from course_utils.checks.catalogue import all_exercises, find
 from course_utils.checks.evidence import as_text, gather
-from course_utils.grading.cut import WHOLE, probe_of
+from course_utils.grading.cut import probe_of
 from course_utils.grading.definitions import PACKAGE, definitions, name_of, reached
+from course_utils.grading.sandbox import WHOLE
 
 EXERCISES = list(all_exercises())
 
