@@ -83,12 +83,15 @@ def _without_magics(source: str) -> str:
 
     Each magic, shell line or question makes IPython read the whole cell anew.
     """
-    lines = source.splitlines()
+    lines = source.splitlines(keepends=True)
     special = sum(_SPECIAL.search(line) is not None for line in lines)
-    if special * len(lines) > _MOST_SPECIAL:
-        return source
+    manager = TransformerManager()
     try:
-        return TransformerManager().transform_cell(source)
+        if 0 < special * len(lines) <= _MOST_SPECIAL:
+            return manager.transform_cell(source)
+        for transform in manager.cleanup_transforms:  # prompts that were copied along, a cell that is indented
+            lines = transform(lines)
+        return "".join(lines)
     except (SyntaxError, ValueError, RecursionError, MemoryError, RuntimeError):  # RuntimeError: it gave up
         return source
 

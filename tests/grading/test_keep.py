@@ -160,6 +160,12 @@ def test_an_override_that_fits_nobody_any_more_is_told(submissions, tmp_path, ra
     )
 
 
+def test_a_link_that_leads_nowhere_has_a_row(submissions, tmp_path, ran):
+    (submissions / "fay_01_one_operation.ipynb").symlink_to(tmp_path / "nowhere.ipynb")
+    grade([submissions], tmp_path / "out")
+    assert row(tmp_path / "out", "fay")["note"].startswith("unreadable: a symbolic link")
+
+
 def test_a_file_whose_name_is_no_text_is_graded_and_remembered(submissions, tmp_path, ran):
     odd = submissions / "zoe\udcff_01_one_operation.ipynb"
     try:
