@@ -21,6 +21,8 @@ _EXECUTE = "Run every notebook again: needed after a change in course_utils, whi
 _REGRADE = "Run a student's exercises, or everyone's of one exercise, or all again. May be given more than once."
 _STUDENT_FROM = "Finds the student in a file's path: its group `student`, or its first one."
 _LATE_PENALTY = "Percent of the points that each day begun after --due costs; 0 only notes it."
+_KERNEL = "What runs the cells: children of a process that has loaded PyTorch, or, slower, Jupyter's own kernel."
+_TRUST = "Run without walls around submissions: with your rights, as if you had opened them yourself."
 _TIMES = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 app = typer.Typer(
@@ -101,7 +103,7 @@ def new(name: Annotated[str, typer.Argument(help="For example 12_some_topic.")])
 def grade(
     submissions: Annotated[list[Path], typer.Argument(help="Notebooks, zip archives, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the gradebook.")],
-    jobs: Annotated[int, typer.Option(min=1, help="How many notebooks to run at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=0, help="How many submissions to run at a time; 0 for the cores.")] = 0,
     regrade: Annotated[list[str] | None, typer.Option(metavar="STUDENT|EXERCISE|all", help=_REGRADE)] = None,
     roster: Annotated[Path | None, typer.Option(help="The class as CSV, as Canvas or Moodle exports it.")] = None,
     student_from: Annotated[str, typer.Option(metavar="REGEX", help=_STUDENT_FROM)] = "",
@@ -109,15 +111,22 @@ def grade(
         datetime | None, typer.Option(formats=_TIMES, help="When it was due, by this machine's clock.")
     ] = None,
     late_penalty: Annotated[float, typer.Option(min=0, max=100, help=_LATE_PENALTY)] = 0,
+    exercise_seconds: Annotated[float, typer.Option(min=0.1, help="What each exercise may take.")] = 30,
+    submission_seconds: Annotated[float, typer.Option(min=1, help="What all of a submission may take.")] = 300,
+    kernel: Annotated[str | None, typer.Option(metavar="forked|jupyter", help=_KERNEL)] = None,
+    trust_submissions: Annotated[bool, typer.Option("--trust-submissions", help=_TRUST)] = False,
 ) -> None:
     """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
     from course_utils.grading.command import About, grade
     from course_utils.grading.late import policy
+    from course_utils.grading.limits import Limits
+    from course_utils.grading.run import available_cores, way
 
     if late_penalty and due is None:
         raise Refusal("--late-penalty needs --due: say when the work was due.")
     about = About(roster, student_from, policy(due, late_penalty))
-    raise typer.Exit(grade(submissions, out, jobs, regrade=regrade or (), about=about))
+    how = way(kernel, trust_submissions, Limits(exercise_seconds, submission_seconds))
+    raise typer.Exit(grade(submissions, out, jobs or available_cores(), regrade=regrade or (), about=about, way=how))
 
 
 # not `course grade override`: beside SUBMISSIONS, a folder of that name could not be told from a command

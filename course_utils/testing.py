@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from course_utils.browser import get_browser
+from course_utils.bubblewrap import get_bubblewrap
 from course_utils.refusal import Refusal
 
 EVERYTHING = ("tests", "notebooks", "solutions")
@@ -19,6 +20,7 @@ HASH_SEED = "1"  # of every Python that a test starts
 def run_tests(root: Path, arguments: list[str]) -> int:
     """The exit code of pytest over all checks, or over the paths that the arguments name."""
     browser = get_browser()
+    get_bubblewrap()
     with tempfile.TemporaryDirectory(prefix="course-test-", ignore_cleanup_errors=True) as folder:
         command = [sys.executable, "-m", "pytest", *pytest_arguments(root, arguments)]
         environment = {**os.environ, **surroundings(Path(folder)), "COURSE_BROWSER": str(browser)}

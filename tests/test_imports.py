@@ -20,7 +20,8 @@ MAY_IMPORT = {
     "environment": set(),
     "refusal": set(),
     "browser": set(),
-    "testing": {"browser"},
+    "bubblewrap": set(),
+    "testing": {"browser", "bubblewrap"},
     "lab": set(),
 }
 GLUE = {"__init__", "cli"}

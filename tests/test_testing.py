@@ -36,6 +36,7 @@ def test_named_paths_take_the_place_of_everything(clone):
 
 def test_arguments_that_leave_no_test_are_refused(clone, monkeypatch):
     monkeypatch.setattr(testing, "get_browser", lambda: Path("browser"))
+    monkeypatch.setattr(testing, "get_bubblewrap", lambda: None)
     with pytest.raises(Refusal, match="no test ran"):
         testing.run_tests(clone, ["-n0"])
 

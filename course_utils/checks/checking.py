@@ -45,6 +45,7 @@ def examine(exercise: Exercise, answer: object, seed: int) -> Result:
 def judge(exercise: Exercise, mine: Evidence, seed: int) -> Result:
     """The verdict on evidence that was gathered with `seed`."""
     truth = true_evidence(exercise, seed)
+    mine = exercise.settle(mine, truth)
     difference = first_difference(mine, truth)
     if difference is None:
         return Result(exercise, "right")

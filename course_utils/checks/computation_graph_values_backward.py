@@ -12,7 +12,7 @@ from torch import Tensor
 from course_utils.checks.computation_graph_order import depth_first, level_by_level, recursive
 from course_utils.checks.computation_graph_values import SHAPES
 from course_utils.checks.draw import Draw
-from course_utils.checks.evidence import Observation, call
+from course_utils.checks.evidence import Evidence, Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.expressions import random_program
 from course_utils.checks.given import in_order
@@ -34,15 +34,17 @@ _SMALL = (
 
 
 def _probe_engine(answer: object, draw: Draw) -> Iterator[Observation]:
-    wrong = None
     for program, leaves in _programs(draw):
         incoming = draw.tensor(*run("; ".join(program), **leaves)["L"].shape)
-        seen = _grads(answer, program, leaves, incoming)
-        if wrong is None and not seen.agrees_with(_grads(_fill_grads, program, leaves, incoming)):
-            wrong = seen
-        yield seen
-    # an exception from the long chain would hide what is wrong in a small graph, so that stands for it
-    yield replace(wrong, label=_CHAIN) if wrong else _grad_of_chain(answer, *draw.scalars(2))
+        yield _grads(answer, program, leaves, incoming)
+    yield _grad_of_chain(answer, *draw.scalars(2))
+
+
+def _small_graphs_first(evidence: Evidence, truth: Evidence) -> Evidence:
+    """An exception from the long chain would hide what is wrong in a small graph, so that stands for it."""
+    *small, _ = evidence
+    wrong = next((one for one, right in zip(small, truth, strict=False) if not one.agrees_with(right)), None)
+    return (*small, replace(wrong, label=_CHAIN)) if wrong else evidence
 
 
 def _programs(draw: Draw) -> Iterator[tuple[tuple[str, ...], dict[str, Tensor]]]:
@@ -177,6 +179,7 @@ ENGINE_BACKWARD = Exercise(
     title="The backward pass of an engine",
     points=4,
     probe=_probe_engine,
+    settle=_small_graphs_first,
     truth=_fill_grads,
     misconceptions=(
         Misconception(

@@ -65,12 +65,16 @@ def _the_one_that_does() -> str:
     return letter
 
 
+def _probe_own_tensor(answer: object, draw: Draw) -> Iterator[Observation]:
+    yield choice_of("choice", answer)
+
+
 CHOOSE_OWN_TENSOR = Exercise(
     name="choose_own_tensor",
     unit=UNIT,
     title="Which backward writes into nothing but its own",
     points=1,
-    probe=lambda answer, draw: iter([choice_of("choice", answer)]),
+    probe=_probe_own_tensor,
     truth=_the_one_that_does(),
     tells_expected=False,
     misconceptions=(

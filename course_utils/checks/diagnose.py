@@ -47,7 +47,12 @@ def diagnose(exercise: Exercise, mine: Evidence, truth: Evidence, seed: int) -> 
 @functools.lru_cache(maxsize=256)
 def _known_mistakes(exercise: Exercise, seed: int) -> tuple[tuple[Misconception, Evidence], ...]:
     """Each misconception with the evidence of each of its witnesses; the same exercise and seed give the same."""
-    return tuple((one, gather(exercise, answer, seed)) for one in exercise.misconceptions for answer in one.witnesses)
+    truth = gather(exercise, exercise.truth, seed)
+    return tuple(
+        (one, exercise.settle(gather(exercise, answer, seed), truth))
+        for one in exercise.misconceptions
+        for answer in one.witnesses
+    )
 
 
 _GIVES_AWAY = ("exchanged", "transposed", "negated", "constant_factor")  # with these, yours leads to what is expected

@@ -24,7 +24,8 @@ class Draw:
         if 2 * count > len(choice):
             raise ValueError(f"{count} entries that differ do not fit between {low} and {high}")
         spread = torch.rand(count, generator=self._generator, dtype=torch.float64)
-        places = (torch.arange(count) + 0.2 + 0.6 * spread) * len(choice) / max(count, 1)
+        # a dtype of its own: a notebook may have changed the default, and would get other inputs than the solution
+        places = (torch.arange(count, dtype=torch.float32) + 0.2 + 0.6 * spread) * len(choice) / max(count, 1)
         sizes = torch.tensor(choice, dtype=torch.float64)[places.long()]
         signs = torch.randint(0, 2, (count,), generator=self._generator) * 2 - 1
         order = torch.randperm(count, generator=self._generator)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from course_utils.checks.draw import Draw
-    from course_utils.checks.evidence import Observation
+    from course_utils.checks.evidence import Evidence, Observation
 
 Probe = Callable[[object, "Draw"], Iterator["Observation"]]
 
@@ -37,7 +37,9 @@ class Exercise:
     """One exercise of a unit, by the name that its answer cell and its `check` call carry.
 
     `truth` is an answer made by an oracle that knows nothing of the solution: autograd, an identity, a finite
-    difference. It goes through the same probe as the learner's answer. `given` is the code that the
+    difference. It goes through the same probe as the learner's answer. The probe itself must not know what is true: it
+    goes to where submissions run, the truth does not. `settle` makes, of evidence and the truth's, the evidence that
+    counts, where what comes later only counts if what came before is right. `given` is the code that the
     exercise hands out to be mended, if it does: an answer that still behaves like it counts as not attempted.
     `when_as_given` is a thought for who has changed that code, and not what it does.
     Where the answer is a value to be predicted or chosen, `tells_expected` is False: feedback must not give it away.
@@ -56,6 +58,7 @@ class Exercise:
     when_as_given: str = field(default="", repr=False)
     tells_expected: bool = True
     when_right: str = field(default="", repr=False)
+    settle: Callable[[Evidence, Evidence], Evidence] = field(default=lambda evidence, truth: evidence, repr=False)
 
     def __post_init__(self) -> None:
         labels = [misconception.label for misconception in self.misconceptions]

@@ -121,9 +121,9 @@ _PARTS = (*(f"how often {name} is in the list" for name in _NAMES), "members tha
 
 
 def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
-    def of_program(program: str, find: object = answer) -> tuple[int, ...] | None:
+    def of_program(program: str) -> tuple[int, ...] | None:
         known = _leaves(draw)
-        return _counted(find(run(program, **known)["L"]), known)
+        return _counted(answer(run(program, **known)["L"]), known)
 
     def of_chain(operations: int) -> tuple[int, ...] | None:
         known = _leaves(draw)
@@ -135,7 +135,7 @@ def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
     asked = of_program if callable(answer) else answer
     seen = [call("the list", asked, parts=_PARTS, by_hand=False, program=program) for program in _PROGRAMS]
     yield from seen
-    right = [plain(of_program(program, _by_the_walk)) for program in _PROGRAMS]
+    right = [plain(_each_once(program, _leaves(draw))) for program in _PROGRAMS]
     faulty = [one for one, counts in zip(seen, right, strict=True) if not agree(one.value, counts)]
     # a long chain takes its time; what is wrong in a small graph stands for it
     yield faulty[0] if faulty else call("the list", of_chain, parts=_PARTS, by_hand=False, operations=_LONG)
@@ -144,6 +144,14 @@ def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
 def _leaves(draw: Draw) -> dict[str, Tensor]:
     """Three leaves that require a gradient, and a constant."""
     return {name: draw.tensor(2).requires_grad_(name != "c") for name in _NAMES}
+
+
+def _each_once(program: str, known: dict[str, Tensor]) -> tuple[int, ...]:
+    """The counts of a right list, from autograd alone: 1 for each leaf that gets a gradient from the result."""
+    wanted = [tensor for tensor in known.values() if tensor.requires_grad]
+    with autograd():
+        gradients = iter(torch.autograd.grad(run(program, **known)["L"].sum(), wanted, allow_unused=True))
+    return *(int(tensor.requires_grad and next(gradients) is not None) for tensor in known.values()), 0
 
 
 def _counted(found: Iterable[object] | None, known: dict[str, Tensor]) -> tuple[int, ...] | None:

@@ -15,6 +15,7 @@ LIMIT = 24  # more numbers than these are not shown one by one
 
 # beyond these an answer is not looked into: it may hold itself, or fill the memory
 _DEEPEST, _LONGEST, _LARGEST = 4, 100, 100_000
+_MOST_SIDES = 64  # no tensor has more
 
 
 @dataclass(frozen=True)
@@ -144,20 +145,24 @@ def as_json(value: Plain) -> object:
 
 def from_json(value: object) -> Plain:
     """The plain value behind what `as_json` gave; ValueError if it is nothing of that kind."""
+    return _from_json(value, 2 * _DEEPEST)
+
+
+def _from_json(value: object, levels: int) -> Plain:
     match value:
         case None | str():
             return value
-        case list():
-            return tuple(from_json(item) for item in value)
+        case list() if levels:
+            return tuple(_from_json(item, levels - 1) for item in value)
         case {"shape": list(shape), "dtype": str(dtype), "numbers": list(texts)}:
             sizes_fit = all(type(size) is int and size >= 0 for size in shape) and math.prod(shape) == len(texts)
-            if sizes_fit and all(isinstance(text, str) for text in texts):
+            if sizes_fit and len(shape) <= _MOST_SIDES and all(isinstance(text, str) for text in texts):
                 return Array(tuple(shape), dtype, tuple(map(_number, texts)))
         case {"raised": str(name)}:
             return Raised(name)
         case {"type": str(name)}:
             return Other(name)
-    raise ValueError(f"no evidence has the form {value!r}")
+    raise ValueError(f"no evidence has the form of this {type(value).__name__}")
 
 
 def _digits(number: complex) -> str:

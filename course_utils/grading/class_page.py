@@ -18,7 +18,7 @@ def class_page(rows: Sequence[Row]) -> str:
     """The page as HTML."""
     units = sorted({row.unit for row in rows if row.unit})
     parts = [_unit(unit, [row for row in rows if row.unit == unit]) for unit in units]
-    return page("The class", "\n".join(["<h1>The class</h1>", _for_a_person(rows), *parts]))
+    return page("The class", "\n".join(["<h1>The class</h1>", _for_a_person(rows), _suspicious(rows), *parts]))
 
 
 def _for_a_person(rows: Sequence[Row]) -> str:
@@ -28,6 +28,15 @@ def _for_a_person(rows: Sequence[Row]) -> str:
         return ""
     lines = [(text(row.student), text(row.file), text(row.note)) for row in mine]
     return "<h2>For you to decide</h2>\n" + table("What could not be graded", ("student", "file", "why"), lines)
+
+
+def _suspicious(rows: Sequence[Row]) -> str:
+    lines = [(text(row.student), text(row.file), text(row.suspicious)) for row in rows if row.suspicious]
+    if not lines:
+        return ""
+    return "<h2>Worth a look</h2>\n" + table(
+        "Code that does what no exercise asks for; it has cost no points", ("student", "file", "what"), lines
+    )
 
 
 def _unit(unit: str, rows: Sequence[Row]) -> str:

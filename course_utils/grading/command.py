@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
 from course_utils.grading.expected import expected_of
@@ -23,7 +23,7 @@ from course_utils.grading.pristine import Pristine, read_course
 from course_utils.grading.report import Row, one_line, show_summary
 from course_utils.grading.roster import read_roster
 from course_utils.grading.rows import counting, remember, roster_of, rows_of
-from course_utils.grading.run import CELL_TIMEOUT, CellRecord, Job, run
+from course_utils.grading.run import USUAL, Job, Outcome, Watcher, Way, open_runner
 from course_utils.grading.store import Entry, Override, Store, open_store
 from course_utils.grading.submission import Submission, read
 from course_utils.grading.verdict import Graded, grade_exercises
@@ -52,14 +52,14 @@ def grade(
     *,
     regrade: Sequence[str] = (),
     about: About = About(),
+    way: Way = USUAL,
     root: Path = ROOT,
-    timeout: float = CELL_TIMEOUT,
 ) -> int:
     """Grade the notebooks at `paths` into out/gradebook.csv; 0, or 1 if the grader failed on any of them.
 
     `about` is kept in `out` until it is given anew. Only what `out` does not know yet is run, and what `regrade` names:
-    students, exercises, or `all`. `jobs` notebooks run at a time, each cell for at most `timeout` seconds. Refuses
-    what a user has to put right.
+    students, exercises, or `all`. `jobs` submissions run at a time, in the way that
+    `way` says. Refuses what a user has to put right.
     """
     console = Console(highlight=False)
     course = read_course(root)
@@ -71,7 +71,8 @@ def grade(
             remember(store, roster, about.late)
             who = Who(course, roster_of(store), about.student_from)
             submissions = [read(file, course, who) for file in found]
-            _Run(store, course, jobs, timeout, console).grade(submissions, regrade)
+            secret = (root, out, *(path if path.is_dir() else path.parent for path in paths))
+            _Run(store, course, jobs, replace(way, secret=secret), console).grade(submissions, regrade)
         except KeyboardInterrupt:
             console.print(
                 "Stopped; the notebooks that ran have been ended. What was graded is kept: the same command goes on "
@@ -155,13 +156,11 @@ class _Work:
 class _Run:
     """One grading run into a store."""
 
-    def __init__(
-        self, store: Store, course: Mapping[str, Pristine], jobs: int, timeout: float, console: Console
-    ) -> None:
+    def __init__(self, store: Store, course: Mapping[str, Pristine], jobs: int, way: Way, console: Console) -> None:
         self.store = store
         self.course = course
         self.jobs = jobs
-        self.timeout = timeout
+        self.way = way
         self.console = console
         self.fingerprints = {unit: fingerprints(pristine) for unit, pristine in course.items()}
 
@@ -212,18 +211,18 @@ class _Run:
         if not work:
             return
         seed = self.store.seed
-        with _progress_bar(self.console) as bar:
-            expected = expected_of({one.submission.unit for one in work}, self.course, seed, self.timeout)
-            bar.total(sum(len(one.merged.cells) for one in work))
+        with open_runner(self.way) as runner, _progress_bar(self.console) as bar:
+            expected = expected_of({one.submission.unit for one in work}, self.course, seed, runner)
+            bar.begin([one.submission.author.student for one in work])
             jobs = [Job(one.merged, expected[one.submission.unit]) for one in work]
-            run(jobs, self.jobs, self.timeout, bar.done, self._keeper(work))
+            runner.run(jobs, self.jobs, bar, self._keeper(work))
 
-    def _keeper(self, work: Sequence[_Work]) -> Callable[[int, tuple[CellRecord, ...]], None]:
-        """What takes each submission's records to the store."""
+    def _keeper(self, work: Sequence[_Work]) -> Callable[[int, Outcome], None]:
+        """What takes each submission's outcome to the store."""
 
-        def keep(number: int, records: tuple[CellRecord, ...]) -> None:
+        def keep(number: int, outcome: Outcome) -> None:
             one = work[number]
-            graded = grade_exercises(one.merged, records, self.store.seed)
+            graded = grade_exercises(one.merged, outcome, self.store.seed)
             asked = [outcome for outcome in graded if outcome.exercise in one.open]
             self.store.add(one.submission.digest, asked, self.fingerprints[one.submission.unit])
 
@@ -246,22 +245,38 @@ def _entry(one: Submission, merged: Merged | None) -> Entry:
     )
 
 
-class _Bar:
-    """The progress bar; on anything but a terminal it stays silent."""
+class _Bar(Watcher):
+    """The progress bar: how many submissions are done, what runs, and how long it will take. Silent off a terminal."""
 
     def __init__(self, bar: ProgressBar) -> None:
         self._bar = bar
-        self._task = bar.add_task("running the solutions", total=None)
+        self._task = bar.add_task("the solutions", total=None)
+        self._students: Sequence[str] = ()
+        self._running: dict[int, str] = {}
 
-    def total(self, cells: int) -> None:
-        self._bar.update(self._task, total=cells, description="running cells")
+    def begin(self, students: Sequence[str]) -> None:
+        """These have handed in what runs from here on."""
+        self._students = students
+        self._bar.update(self._task, total=len(students))
 
-    def done(self, cells: int) -> None:
-        self._bar.update(self._task, completed=cells)
+    def at(self, number: int, exercise: str) -> None:
+        self._running[number] = f"{one_line(self._students[number])[:20]}: {exercise}"
+        self._show()
+
+    def done(self, number: int) -> None:
+        self._running.pop(number, None)
+        self._bar.advance(self._task)
+        self._show()
+
+    def _show(self) -> None:
+        self._bar.update(self._task, description=escape(", ".join(list(self._running.values())[:_MOST_SHOWN])))
+
+
+_MOST_SHOWN = 3
 
 
 @contextlib.contextmanager
 def _progress_bar(console: Console) -> Iterator[_Bar]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     with ProgressBar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield _Bar(bar)

@@ -44,7 +44,8 @@ class File:
     @property
     def place(self) -> str:
         """Where it stands, told apart from every other file."""
-        return _text("/".join((str(self.source.resolve()), *self.inside)))
+        # the file's own link is not followed: what it points to may be another's submission, or the link itself
+        return _text("/".join((str(self.source.parent.resolve() / self.source.name), *self.inside)))
 
     def content(self) -> bytes:
         """Its bytes; Unreadable if there are none to be had, or too many."""
@@ -109,7 +110,10 @@ def _in_folder(folder: Path) -> Iterator[File]:
         if path.is_symlink():
             yield File(_shown(path), path.absolute(), fault="a symbolic link: the file itself has to be handed in")
         elif path.suffix.lower() in (".ipynb", ".zip"):
-            yield from _on_disk(path, _shown(path))
+            if path.is_file():
+                yield from _on_disk(path, _shown(path))
+            else:  # a named pipe, say, at whose end nobody writes
+                yield File(_shown(path), path, fault="no ordinary file")
 
 
 def _shown(path: Path) -> PurePosixPath:

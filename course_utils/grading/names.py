@@ -12,6 +12,8 @@ from typing import Literal
 from IPython.core.inputtransformer2 import TransformerManager
 
 Kind = Literal["function", "class", "value"]
+_SPECIAL = re.compile(r"^\s*[%!?,;/]|\?\s*$|=\s*[%!]")  # what IPython may take for its own
+_MOST_SPECIAL = 10_000  # such lines, times the lines of the cell
 _ROUGHLY = re.compile(r"^(?:(def|class)\s+)?([^\W\d]\w*)\s*(?(1)[(:]|=(?!=))", re.MULTILINE)
 
 
@@ -63,13 +65,35 @@ def parsed(source: str) -> ast.Module | None:
     """The cell's syntax tree, magics and shell lines turned into calls; None if it has none."""
     if source.lstrip().startswith("%%"):
         source = source.lstrip().partition("\n")[2]  # what `%%time` times is code like any other
+    return _compiled(source) or _compiled(_without_magics(source))
+
+
+def _compiled(source: str) -> ast.Module | None:
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a "\d" in someone's text is not ours to complain about
-            return compile(TransformerManager().transform_cell(source), "cell", "exec", flags)
+            return compile(source, "cell", "exec", flags)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _without_magics(source: str) -> str:
+    """The source with IPython's own syntax turned into Python; as it is where that would take long.
+
+    Each magic, shell line or question makes IPython read the whole cell anew.
+    """
+    lines = source.splitlines(keepends=True)
+    special = sum(_SPECIAL.search(line) is not None for line in lines)
+    manager = TransformerManager()
+    try:
+        if 0 < special * len(lines) <= _MOST_SPECIAL:
+            return manager.transform_cell(source)
+        for transform in manager.cleanup_transforms:  # prompts that were copied along, a cell that is indented
+            lines = transform(lines)
+        return "".join(lines)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, RuntimeError):  # RuntimeError: it gave up
+        return source
 
 
 def _check_call(node: ast.AST) -> CheckCall | None:

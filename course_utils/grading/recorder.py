@@ -1,82 +1,195 @@
-"""A pytest plugin beside nbval: writes down what became of every cell, and lets no cell run for ever.
+"""A pytest plugin beside nbval: runs the notebooks that are sent to it, and tells what became of every cell.
 
-pytest loads it in the process that runs the notebooks; nothing else of the grader is there. One file per notebook,
-a JSON object a line, written as it happens, so that what is known survives whatever comes next.
+pytest is started once for many submissions and, in place of a loop over what it has collected, waits for them: each
+line of its standard input is one, as JSON; `course_utils/grading/crew.py` writes it and reads the answers.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import queue
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty
 
+import nbval.plugin
+import psutil
 import pytest
 
-GRACE = 20  # seconds beyond a cell's timeout, for interrupts that are ignored and output that never ends
-GIVEN_TIMEOUT = 120.0
+from course_utils.grading.kernel import ForkedKernel, Warm, WarmError
+from course_utils.grading.limits import Limits
+
+GRACE = 20  # seconds beyond a cell's limit for Jupyter's kernel, which may ignore interrupts
+GIVEN = 120.0  # seconds for a given cell: that an import is slow today is no learner's fault
 _POLL = 1.0
 _MOST_TEXT = 1_000_000  # characters of one cell's output; evidence has a few thousand
-_watch = pytest.StashKey["_Watch"]()
-_collected = pytest.StashKey[int]()
-_usual_timeout = pytest.StashKey[float]()
+_ENDED = ("timeout", "died", "memory")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--record", help="the folder for what became of the cells")
+    parser.addoption("--course-settings", help="how to run: a JSON object")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
-    notebook = item.parent
-    # a warning or a progress bar on stderr makes no answer wrong
-    if "stderr" not in notebook.skip_compare:
-        notebook.skip_compare += ("stderr",)
-    if _watch not in notebook.stash:
-        notebook.stash[_watch] = _Watch(notebook.kernel)
-    timeout = _timeout(item)
-    item.config.option.nbval_cell_timeout = timeout
-    notebook.stash[_watch].begin(timeout + GRACE)
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    # it keeps every report, of thousands of submissions
+    config.pluginmanager.unregister(name="terminalreporter")
+    config.pluginmanager.register(Recorder(config), "course-recorder")
 
 
-def _timeout(item: pytest.Item) -> float:
-    """The cell's time limit; longer for given cells: that `import torch` is slow today is no learner's fault."""
-    usual = item.config.stash.setdefault(_usual_timeout, item.config.option.nbval_cell_timeout)
-    return max(usual, GIVEN_TIMEOUT) if item.cell.metadata.get("given") else usual
+class Recorder:
+    """What pytest calls, for as long as it runs."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        settings = json.loads(config.option.course_settings)
+        self.limits = Limits(**settings["limits"])
+        self._folder = Path(settings["folder"])
+        self._records: list[dict[str, object]] = []
+        self._clock = _Clock(self.limits.exercise)
+        self._watch: _Watch | None = None
+        self._probe: Mapping[str, object] = {}
+        self._kernel: object = None
+        self._warm: Warm | None = None
+        if settings["kernel"] == "forked":
+            secret = map(Path, settings["secret"])
+            self._warm = Warm(Path(settings["home"]), self.limits, secret, confined=settings["confined"])
+            nbval.plugin.RunningKernel = self._forked
+        self._answers = _take_standard_output()
+
+    def _forked(self, name: str, **options: object) -> ForkedKernel:
+        return ForkedKernel(self._warm, self._probe)
+
+    # what pytest calls ------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for line in _requests():
+            self._run_submission(session, json.loads(line))
+        if self._warm:
+            self._warm.close()
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        notebook = item.parent
+        # a warning or a progress bar on stderr makes no answer wrong
+        if "stderr" not in notebook.skip_compare:
+            notebook.skip_compare += ("stderr",)
+        given = bool(item.cell.metadata.get("given"))
+        item.config.option.nbval_cell_timeout = GIVEN if given else self._clock.left()
+        if not isinstance(notebook.kernel, ForkedKernel):
+            self._watch = self._watch or _Watch(notebook.kernel)
+            self._watch.begin(item.config.option.nbval_cell_timeout + GRACE)
+        self._kernel = notebook.kernel
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
+        # excinfo and not the report: after a timeout nbval turns failures into expected ones
+        if call.when == "call" or (call.when == "setup" and call.excinfo):
+            self._records.append(self._record(item, call.excinfo))
+
+    # a submission -----------------------------------------------------------------------------------------------
+
+    def _run_submission(self, session: pytest.Session, work: Mapping[str, object]) -> None:
+        until = time.monotonic() + self.limits.submission
+        left_out: set[int] = set()
+        for part in work["parts"]:
+            self._tell({"at": part["exercise"]})
+            records = self._run_part(session, work, part, left_out, until)
+            self._tell({"exercise": part["exercise"], "records": records})
+        self._tell({"end": True})
+
+    def _run_part(
+        self,
+        session: pytest.Session,
+        work: Mapping[str, object],
+        part: Mapping[str, object],
+        left_out: set[int],
+        until: float,
+    ) -> list[dict[str, object]]:
+        """A record for each of the part's cells. A learner's own cell that ends everything is left out from then on."""
+        while True:
+            positions = [place for place in part["positions"] if place not in left_out]
+            if time.monotonic() > until:
+                late = _record_of("not run", error="the submission had used up its time")
+                return [late for _ in part["positions"]]
+            cells = [work["cells"][place] for place in positions]
+            records = dict(zip(positions, self._run_cells(session, cells, part), strict=True))
+            fatal = [
+                place
+                for place in positions
+                if records[place]["outcome"] in _ENDED and work["cells"][place]["role"] == "extra"
+            ]
+            if not fatal:
+                return [records.get(place) or _record_of("left out") for place in part["positions"]]
+            left_out.add(fatal[0])
+
+    def _run_cells(
+        self, session: pytest.Session, cells: Sequence[Mapping[str, object]], part: Mapping[str, object]
+    ) -> list[dict[str, object]]:
+        path = self._folder / f"{part['exercise']}.ipynb"
+        path.write_text(json.dumps(_notebook(cells, part["expected"])), encoding="utf-8")
+        self._records, self._watch, self._probe = [], None, part["probe"]
+        self._clock = _Clock(min(self.limits.exercise, self.limits.submission))
+        notebook = nbval.plugin.IPyNbFile.from_parent(session, path=path)
+        items = list(notebook.collect())
+        path.unlink()  # what is expected is not for submissions to see
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        return self._records
+
+    def _record(self, item: pytest.Item, excinfo: pytest.ExceptionInfo | None) -> dict[str, object]:
+        outputs = item.test_outputs or []
+        text = "".join(out.text for out in outputs if out.output_type == "stream" and out.name == "stdout")
+        error = next((f"{out.ename}: {out.evalue}" for out in outputs if out.output_type == "error"), "")
+        outcome = self._outcome(excinfo)
+        if outcome == "fault":
+            error = f"{excinfo.typename}: {excinfo.value}"
+        garbled = getattr(self._kernel, "garbled", False)
+        return _record_of(outcome, text[-_MOST_TEXT:], error[:_MOST_TEXT], garbled)
+
+    def _outcome(self, excinfo: pytest.ExceptionInfo | None) -> str:
+        """One of the words of `CellRecord` for what nbval's exception says."""
+        if excinfo is None:
+            return "passed"
+        message = str(excinfo.value)
+        if excinfo.typename == "RuntimeError" and message == "Kernel dead on test start":
+            return "not run"
+        ended_by = getattr(self._kernel, "ended_by", "")
+        if ended_by in _ENDED and not isinstance(excinfo.value, WarmError):
+            return ended_by
+        if self._watch and self._watch.died:
+            return "died"
+        if excinfo.typename != "NbCellError":
+            return "fault"
+        if message == "Cell outputs differ":
+            return "differs"
+        return "timeout" if message.startswith("Timeout") else "raised"
+
+    def _tell(self, answer: Mapping[str, object]) -> None:
+        self._answers(json.dumps(answer) + "\n")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
-    # excinfo and not the report: after a timeout nbval turns failures into expected ones
-    if call.when == "call" or (call.when == "setup" and call.excinfo):
-        line = json.dumps(_record(item, call.excinfo))
-        name = f"{item.path.stem}.jsonl"
-        with (Path(item.config.option.record) / name).open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+class _Clock:
+    """The time that an exercise still has; it runs from the first cell that is not given."""
 
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until: float | None = None
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: object, ids: list[str]) -> None:
-    """Remove the notebooks once all workers have read them: what is expected is not for submissions to see."""
-    config = node.config
-    config.stash[_collected] = config.stash.get(_collected, 0) + 1
-    if config.stash[_collected] == config.option.numprocesses:
-        _remove(config, ids)
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """The same where this process runs the notebooks itself."""
-    if not hasattr(session.config, "workerinput"):
-        _remove(session.config, [item.nodeid for item in session.items])
-
-
-def _remove(config: pytest.Config, ids: list[str]) -> None:
-    for name in {one.partition("::")[0] for one in ids}:
-        (config.rootpath / name).unlink(missing_ok=True)
+    def left(self) -> float:
+        """Seconds; never none at all, for then nbval would wait for ever."""
+        if self._until is None:
+            self._until = time.monotonic() + self._seconds
+        return max(0.01, self._until - time.monotonic())
 
 
 class _Watch:
-    """Stands in the place of the kernel's `get_message`: notices a dead kernel at once, and ends what does not end."""
+    """Stands in the place of a Jupyter kernel's `get_message`: notices a dead kernel, and ends what does not end."""
 
     def __init__(self, kernel: object) -> None:
         self.died = False
@@ -104,27 +217,55 @@ class _Watch:
                     raise
 
 
-def _record(item: pytest.Item, excinfo: pytest.ExceptionInfo | None) -> dict[str, object]:
-    outputs = item.test_outputs or []
-    text = "".join(out.text for out in outputs if out.output_type == "stream" and out.name == "stdout")
-    error = next((f"{out.ename}: {out.evalue}" for out in outputs if out.output_type == "error"), "")
-    outcome = _outcome(item, excinfo)
-    if outcome == "fault":
-        error = f"{excinfo.typename}: {excinfo.value}"
-    return {"cell": item.cell_num, "outcome": outcome, "stdout": text[:_MOST_TEXT], "error": error[:_MOST_TEXT]}
+def _record_of(outcome: str, stdout: str = "", error: str = "", garbled: bool = False) -> dict[str, object]:
+    return {"outcome": outcome, "stdout": stdout, "error": error, "garbled": garbled}
 
 
-def _outcome(item: pytest.Item, excinfo: pytest.ExceptionInfo | None) -> str:
-    """passed, differs, raised, timeout, died, not run, or fault: what nbval's exception says in one word."""
-    if excinfo is None:
-        return "passed"
-    message = str(excinfo.value)
-    if excinfo.typename == "RuntimeError" and message == "Kernel dead on test start":
-        return "not run"
-    if _watch in item.parent.stash and item.parent.stash[_watch].died:
-        return "died"
-    if excinfo.typename != "NbCellError":
-        return "fault"
-    if message == "Cell outputs differ":
-        return "differs"
-    return "timeout" if message.startswith("Timeout") else "raised"
+def _notebook(cells: Sequence[Mapping[str, object]], expected: str | None) -> dict[str, object]:
+    made = [_cell(number, cell, expected) for number, cell in enumerate(cells)]
+    return {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _cell(number: int, cell: Mapping[str, object], expected: str | None) -> dict[str, object]:
+    compared = cell["role"] == "evidence" and expected is not None
+    outputs = [{"output_type": "stream", "name": "stdout", "text": expected}] if compared else []
+    return {
+        "cell_type": "code",
+        "id": f"cell-{number}",
+        "metadata": {"tags": cell["tags"], "given": True} if cell["role"] == "given" else {},
+        "source": cell["source"],
+        "execution_count": 1 if compared else None,  # nbval compares only what has been run
+        "outputs": outputs,
+    }
+
+
+# to and from the grader -----------------------------------------------------------------------------------------
+
+
+def _take_standard_output() -> Callable[[str], None]:
+    """What writes to our standard output, for us alone: whatever else is printed in this process goes nowhere."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+
+    def write(line: str) -> None:
+        answers.write(line)
+        answers.flush()
+
+    return write
+
+
+def _requests() -> Iterator[str]:
+    """The lines of standard input. If the grader is gone, so is this process, with its kernels, at once."""
+    lines: queue.Queue[str] = queue.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield lines.get()

@@ -64,12 +64,25 @@ class Row:
         return "; ".join([*unreadable, *self.late_note, *self.notes, *_told(self.graded), *given])
 
     @property
+    def suspicious(self) -> str:
+        """What is odd about their code, in one line; empty if nothing is."""
+        together: dict[str, list[str]] = {}
+        for one in self.graded:
+            for what in filter(None, one.suspicious.split("; ")):
+                together.setdefault(what, []).append(one.exercise)
+        return "; ".join(f"{what} ({_few(names, len(self.graded))})" for what, names in together.items())
+
+    @property
     def late_note(self) -> list[str]:
         """That it was late, and what that costs; empty if it was not."""
         if not self.days_late:
             return []
         days = "1 day" if self.days_late == 1 else f"{self.days_late} days"
         return [f"late by {days}" + (f": -{self.deduction:g} points" if self.deduction else "")]
+
+
+def _few(names: Sequence[str], of_all: int) -> str:
+    return "everywhere" if len(names) == of_all > 1 else ", ".join(names)
 
 
 def _told(graded: Iterable[Graded]) -> list[str]:
@@ -91,12 +104,14 @@ def gradebook(rows: Sequence[Row]) -> str:
     exercises = exercises_of(rows)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["student", "file", "unit", *exercises, "points", "total", "note"])
+    writer.writerow(["student", "file", "unit", *exercises, "points", "total", "note", "suspicious"])
     for row in rows:
         points = {one.exercise: one.points for one in row.graded}
         earned = ["" if points.get(name) is None else points[name] for name in exercises]
         texts = map(defused, (row.student, row.file, row.unit))
-        writer.writerow([*texts, *earned, row.points, row.total if row.unit else "", defused(row.note)])
+        writer.writerow(
+            [*texts, *earned, row.points, row.total if row.unit else "", *map(defused, (row.note, row.suspicious))]
+        )
     return text.getvalue()
 
 

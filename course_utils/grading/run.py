@@ -1,36 +1,40 @@
-"""Merged notebooks run by nbval under pytest, in a process of its own that nothing here has to believe."""
+"""Submissions run by nbval under pytest, in processes of their own, and every exercise apart from the others."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
+from course_utils.grading.crew import CREW, Kernel, LostError, Records, Settings, run_submission
+from course_utils.grading.cut import probe_of
+from course_utils.grading.limits import Limits
+from course_utils.grading.merge import Merged
+from course_utils.grading.parts import parts
+from course_utils.grading.sandbox import check_walls, make_home
+from course_utils.refusal import Refusal
 
-from course_utils.grading.merge import Merged, MergedCell
-
-CELL_TIMEOUT = 60.0
-Progress = Callable[[int], None]
-Arrived = Callable[[int, tuple["CellRecord", ...]], None]
+FORKED: Kernel = "forked"
+JUPYTER: Kernel = "jupyter"
 
 
 @dataclass(frozen=True)
 class CellRecord:
     """What became of one cell: nbval's verdict in a word, its standard output, its exception if it raised.
 
-    `outcome` is passed, differs, raised, timeout, died, not run or fault.
+    `outcome` is passed, differs, raised, timeout, died, memory, left out, not run or fault. `garbled`: the submission
+    has sent something in the kernel's place.
     """
 
     outcome: str
     stdout: str = ""
     error: str = ""
+    garbled: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,193 +45,153 @@ class Job:
     expected: Mapping[str, str] | None
 
 
-def run(
-    jobs: Sequence[Job],
-    workers: int = 1,
-    timeout: float = CELL_TIMEOUT,
-    progress: Progress = lambda cells: None,
-    arrived: Arrived = lambda number, records: None,
-) -> list[tuple[CellRecord, ...]]:
-    """A record for each cell of each job. `progress` is told how many cells are done in all.
-
-    `arrived` gets each job's number and records once, as soon as they are complete; what it raises ends the run.
-    A job that takes the process that runs it down with it is tried once more, alone. What then still has no record
-    gets a `fault`.
-    """
-    records: dict[int, tuple[CellRecord, ...]] = {}
-    told: set[int] = set()
-    last_words = ""
-
-    def tell(number: int, found: tuple[CellRecord, ...]) -> None:
-        if number not in told and len(found) >= len(jobs[number].merged.cells):
-            told.add(number)
-            arrived(number, found)
-
-    with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
-
-        def go(numbers: Sequence[int], workers: int) -> None:
-            nonlocal last_words
-            done = sum(map(len, records.values()))
-            chosen = {_name(number): jobs[number] for number in numbers}
-            place = Path(tempfile.mkdtemp(dir=folder))
-
-            def look(lines: Mapping[str, list[str]]) -> None:
-                progress(done + sum(map(len, lines.values())))
-                for number in numbers:
-                    tell(number, _records(lines[_name(number)]))
-
-            lines, last_words = _pytest(chosen, place, workers, timeout, look)
-            look(lines)
-            records.update({number: _records(lines[_name(number)]) for number in numbers})
-
-        go(range(len(jobs)), min(workers, len(jobs)))
-        for number, job in enumerate(jobs):
-            if len(records[number]) < len(job.merged.cells):
-                del records[number]
-                go([number], 1)
-                lost = CellRecord("fault", error=f"the process that ran it ended: {last_words}")
-                records[number] += (lost,) * (len(job.merged.cells) - len(records[number]))
-                tell(number, records[number])
-    return [records[number] for number in range(len(jobs))]
+Outcome = dict[str, tuple[CellRecord, ...]]  # by exercise, a record for each cell of its part
+Arrived = Callable[[int, Outcome], None]
 
 
-def _name(number: int) -> str:
-    return f"submission_{number:04}"  # never the file's own name, which may be anything
+@dataclass(frozen=True)
+class Way:
+    """How submissions are run. `trusted`: without walls around them. `secret`: folders that they must not see."""
+
+    kernel: Kernel = FORKED if sys.platform == "linux" else JUPYTER
+    trusted: bool = False
+    limits: Limits = field(default_factory=Limits)
+    secret: tuple[Path, ...] = ()
 
 
-def _records(lines: Sequence[str]) -> tuple[CellRecord, ...]:
-    found = (json.loads(line) for line in lines)
-    return tuple(CellRecord(one["outcome"], one["stdout"], one["error"]) for one in found)
+USUAL = Way()
 
 
-# one run of pytest ----------------------------------------------------------------------------------------------
+def way(kernel: str | None, trusted: bool, limits: Limits) -> Way:
+    """The way that a command line asks for. Refuses a kernel that is none."""
+    if kernel not in (None, FORKED, JUPYTER):
+        raise Refusal(f"--kernel {kernel}: there are `{FORKED}` and `{JUPYTER}`.")
+    return Way(trusted=trusted, limits=limits) if kernel is None else Way(kernel, trusted, limits)
 
 
-def _pytest(
-    jobs: Mapping[str, Job], folder: Path, workers: int, timeout: float, look: Callable[[Mapping[str, list[str]]], None]
-) -> tuple[dict[str, list[str]], str]:
-    """The recorder's lines of each job, by name, and the last line that pytest itself printed.
+def available_cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-    `look` is shown the lines so far, whenever there are new ones.
-    """
-    records = folder / "records"
-    records.mkdir(parents=True)
-    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # the clone's settings stay out
-    for name, job in jobs.items():
-        (folder / name).mkdir()  # a kernel works in its notebook's folder
-        (folder / name / f"{name}.ipynb").write_text(json.dumps(_notebook(job)), encoding="utf-8")
-    log = folder / "pytest.log"
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            _command(folder, workers, timeout),
-            cwd=folder,
-            env=_environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C comes to us, and we end it
+
+class Watcher:
+    """Is told what goes on, for a progress bar; this one does not care."""
+
+    def at(self, number: int, exercise: str) -> None:
+        """An exercise of this job runs now."""
+
+    def done(self, number: int) -> None:
+        """This job has been run."""
+
+
+SILENT = Watcher()
+
+
+class Runner:
+    """Runs submissions in one way, in processes that it starts when they are needed and keeps between its runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def run(
+        self,
+        jobs: Sequence[Job],
+        workers: int = 1,
+        watcher: Watcher = SILENT,
+        arrived: Arrived = lambda number, outcome: None,
+    ) -> list[Outcome]:
+        """The outcome of each job. `arrived` gets each one's number and outcome once, as soon as it is there.
+
+        What `arrived` raises ends the run. A process that is lost in the middle of a job costs it a second try, and
+        then a `fault`.
+        """
+        outcomes: dict[int, Outcome] = {}
+        with _local_executor(min(workers, len(jobs) or 1)) as executor:
+            for number, outcome in _results(jobs, self._settings, executor, watcher):
+                outcomes[number] = outcome
+                arrived(number, outcome)
+                watcher.done(number)
+        return [outcomes[number] for number in range(len(jobs))]
+
+
+def _results(
+    jobs: Sequence[Job], settings: Settings, executor: Executor, watcher: Watcher
+) -> Iterator[tuple[int, Outcome]]:
+    """Each job's number and outcome, in the order in which they end."""
+
+    def submit(number: int) -> Future:
+        return executor.submit(run_submission, settings, _work(jobs[number]), lambda one: watcher.at(number, one))
+
+    running = {submit(number): number for number in range(len(jobs))}
+    again: dict[Future, int] = {}
+    for future in as_completed(running):
+        number = running[future]
+        try:
+            yield number, _outcome(future.result())
+        except LostError:
+            again[submit(number)] = number
+    for future in as_completed(again):
+        number = again[future]
+        try:
+            yield number, _outcome(future.result())
+        except LostError as lost:
+            yield number, _fault(jobs[number], f"the process that ran it ended: {lost}")
+
+
+@contextlib.contextmanager
+def _local_executor(workers: int) -> Iterator[Executor]:
+    """Threads that wait for a process each."""
+    executor = ThreadPoolExecutor(workers)
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        CREW.close()  # then those threads have nothing left to wait for
+        raise
+    finally:
+        executor.shutdown()
+
+
+@contextlib.contextmanager
+def open_runner(way: Way) -> Iterator[Runner]:
+    """A runner, and at the end none of its processes. Refuses where walls are wanted and cannot stand."""
+    if way.kernel == FORKED and sys.platform != "linux":
+        raise Refusal("--kernel forked needs Linux: say --kernel jupyter.")
+    if way.kernel == JUPYTER and not way.trusted:
+        raise Refusal(
+            "Jupyter's own kernel runs submissions with your rights: say --trust-submissions, if you would also open "
+            "and run each of them yourself."
         )
+    with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
+        home = make_home(Path(folder) / "home") if way.kernel == FORKED else Path(folder)
+        if not way.trusted:
+            check_walls(home)
         try:
-            follower = _Follower(records, jobs)
-            while process.poll() is None:
-                if follower.grew():
-                    look(follower.lines)
-                time.sleep(0.2)
+            yield Runner(Settings(way.kernel, not way.trusted, str(home), tuple(map(str, way.secret)), way.limits))
         finally:
-            _end(process)
-    lines = _lines(records, jobs)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines, said[-1] if said else f"exit code {process.returncode}"
+            CREW.close()
 
 
-def _command(folder: Path, workers: int, timeout: float) -> list[str]:
-    plugins = ("nbval.plugin", "xdist.plugin", "course_utils.grading.recorder")
-    return [
-        *(sys.executable, "-m", "pytest"),
-        *(part for plugin in plugins for part in ("-p", plugin)),
-        *("-p", "no:cacheprovider", "-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
-        *("--nbval", "--nbval-current-env", f"--nbval-cell-timeout={timeout}"),
-        # a cell that finds no kernel where the last one ended tells nothing: no new worker goes on in the middle
-        *("-n", str(workers if workers > 1 else 0), "--dist", "loadfile", "--max-worker-restart=0"),
-        *("-q", "--no-header", "--tb=no", "--color=no", f"--record={folder / 'records'}", str(folder)),
+def _work(job: Job) -> dict[str, object]:
+    """The job as plain data."""
+    cells = [{"role": one.role, "source": one.source, "tags": list(one.tags)} for one in job.merged.cells]
+    asked = [
+        {
+            "exercise": part.exercise,
+            "positions": list(part.positions),
+            # an exercise that is not in `expected` is an error here: what is not compared would pass
+            "expected": job.expected[part.exercise] if job.expected is not None else None,
+            "probe": probe_of(part.exercise),
+        }
+        for part in parts(job.merged)
     ]
+    return {"cells": cells, "parts": asked}
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Ours, without what would change how pytest, Jupyter or a submission behaves."""
-    personal = ("PYTEST_", "JUPYTER_", "MPLBACKEND", "FORCE_COLOR", "PYTHONWARNINGS", "PYTHONSTARTUP")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(personal)}
-    return kept | {
-        "COURSE_PROGRESS": "memory",
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_CONFIG_DIR": str(folder / "jupyter"),
-        "JUPYTER_NO_CONFIG": "1",
-        "JUPYTER_PLATFORM_DIRS": "1",
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
-        "OMP_NUM_THREADS": "1",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+def _outcome(records: Records) -> Outcome:
+    return {exercise: tuple(CellRecord(**one) for one in its) for exercise, its in records.items()}
 
 
-def _notebook(job: Job) -> dict[str, object]:
-    cells = [_cell(number, cell, job.expected) for number, cell in enumerate(job.merged.cells)]
-    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _cell(number: int, cell: MergedCell, expected: Mapping[str, str] | None) -> dict[str, object]:
-    compared = cell.role == "evidence" and expected is not None
-    # an exercise that is not in `expected` is an error here: what is not compared would pass
-    text = expected[cell.exercise] if compared else ""
-    outputs = [{"output_type": "stream", "name": "stdout", "text": text}] if compared else []
-    return {
-        "cell_type": "code",
-        "id": f"cell-{number}",
-        "metadata": {"tags": list(cell.tags), "given": True} if cell.role == "given" else {},
-        "source": cell.source,
-        "execution_count": 1 if compared else None,  # nbval compares only what has been run
-        "outputs": outputs,
-    }
-
-
-class _Follower:
-    """The complete lines of each job's file so far; only files that grew are read again."""
-
-    def __init__(self, folder: Path, names: Iterable[str]) -> None:
-        self.lines: dict[str, list[str]] = {name: [] for name in names}
-        self._folder = folder
-        self._sizes = dict.fromkeys(self.lines, 0)
-
-    def grew(self) -> bool:
-        """Whether there is anything new since the last time."""
-        sizes = {path.stem: path.stat().st_size for path in self._folder.iterdir() if path.stem in self.lines}
-        changed = [name for name, size in sizes.items() if size != self._sizes[name]]
-        self._sizes |= sizes
-        self.lines |= _lines(self._folder, changed)
-        return bool(changed)
-
-
-def _lines(records: Path, names: Iterable[str]) -> dict[str, list[str]]:
-    """The lines that are complete: the last one may still be on its way."""
-    found = {}
-    for name in names:
-        path = records / f"{name}.jsonl"
-        content = path.read_bytes() if path.exists() else b""
-        found[name] = content[: content.rfind(b"\n") + 1].decode("utf-8").splitlines()
-    return found
-
-
-def _end(process: subprocess.Popen) -> None:
-    """End pytest with its workers and kernels, which are in sessions of their own."""
-    if process.poll() is not None:
-        return
-    parent = psutil.Process(process.pid)
-    family = [parent, *parent.children(recursive=True)]
-    for member in family:
-        try:
-            member.kill()
-        except psutil.NoSuchProcess:
-            continue
-    psutil.wait_procs(family, timeout=10)
-    process.wait()
+def _fault(job: Job, reason: str) -> Outcome:
+    lost = CellRecord("fault", error=reason)
+    return {part.exercise: (lost,) * len(part.positions) for part in parts(job.merged)}

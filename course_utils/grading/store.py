@@ -17,7 +17,7 @@ from course_utils.refusal import Refusal
 
 NAME = "grading.sqlite"
 WAIT = 60.0  # seconds for another grader's write to end; each takes milliseconds
-_VERSION = 1
+_VERSION = 2
 
 # A result belongs to what a file holds and not to its name: a renamed file is not run again, a changed one is.
 # `stands` is 0 for a result that a regrade has set aside; it stays readable.
@@ -28,7 +28,8 @@ _TABLES = (
         unit TEXT NOT NULL, digest TEXT NOT NULL, fault TEXT NOT NULL, modified REAL NOT NULL, notes TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS result (
         digest TEXT NOT NULL, exercise TEXT NOT NULL, fingerprint TEXT NOT NULL, status TEXT NOT NULL, points REAL,
-        label TEXT NOT NULL, note TEXT NOT NULL, evidence TEXT NOT NULL, at REAL NOT NULL, stands INTEGER NOT NULL)""",
+        label TEXT NOT NULL, note TEXT NOT NULL, evidence TEXT NOT NULL, at REAL NOT NULL, stands INTEGER NOT NULL,
+        suspicious TEXT NOT NULL DEFAULT '')""",
     "CREATE UNIQUE INDEX IF NOT EXISTS standing ON result (digest, exercise, fingerprint) WHERE stands",
     """CREATE TABLE IF NOT EXISTS override (
         student TEXT NOT NULL, exercise TEXT NOT NULL, points REAL NOT NULL, why TEXT NOT NULL, at REAL NOT NULL,
@@ -103,7 +104,8 @@ class Store:
             Entry(place, os.fsdecode(source), *rest, notes=tuple(json.loads(notes)))
             for place, source, *rest, notes in found
         )
-        return [one for one in entries if Path(one.source).exists()]
+        # a link that leads nowhere is there all the same, and has its row
+        return [one for one in entries if Path(one.source).exists() or Path(one.source).is_symlink()]
 
     # what became of it ----------------------------------------------------------------------------------------
 
@@ -111,22 +113,23 @@ class Store:
         """Keep the outcomes of one submission. Where another grader was faster, its outcome stays."""
         now = time.time()
         rows = [
-            (digest, g.exercise, fingerprints[g.exercise], g.status, g.points, g.label, g.note, g.evidence, now, 1)
+            (digest, g.exercise, fingerprints[g.exercise], g.status, g.points, g.label, g.note, g.evidence, now, 1, odd)
             for g in graded
+            for odd in [g.suspicious]
         ]
         with self._writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR IGNORE INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def results(self, digest: str, fingerprints: Mapping[str, str]) -> dict[str, Graded]:
         """The outcomes that stand for what a file holds, by exercise: those that these checks gave."""
         found = self._connection.execute(
-            "SELECT exercise, fingerprint, status, points, label, note, evidence FROM result "
+            "SELECT exercise, fingerprint, status, points, label, note, evidence, suspicious FROM result "
             "WHERE digest = ? AND stands",
             (digest,),
         )
         return {
-            exercise: Graded(exercise, status, _number(points), label, note, evidence)
-            for exercise, fingerprint, status, points, label, note, evidence in found
+            exercise: Graded(exercise, status, _number(points), label, note, evidence, suspicious=suspicious)
+            for exercise, fingerprint, status, points, label, note, evidence, suspicious in found
             if fingerprints.get(exercise) == fingerprint
         }
 
@@ -209,6 +212,8 @@ def _prepare(store: Store) -> None:
     with store._writing() as connection:
         for table in _TABLES:
             connection.execute(table)
+        if version == 1:
+            connection.execute("ALTER TABLE result ADD COLUMN suspicious TEXT NOT NULL DEFAULT ''")
         seed = str(secrets.randbits(32))
         connection.execute("INSERT OR IGNORE INTO about VALUES ('seed', ?)", (seed,))
         connection.execute(f"PRAGMA user_version = {_VERSION}")

@@ -16,6 +16,7 @@ _VERDICTS: dict[Status, str] = {
     "not attempted": "Not attempted",
     "crashed": "Stopped with an error",
     "timeout": "Stopped at the time limit",
+    "memory": "Stopped at the memory limit",
     "missing": "The answer is missing",
     "not run": "Could not be run",
     "unreadable": "Could not be read",

@@ -15,6 +15,8 @@ from course_utils.grading.names import check_calls
 from course_utils.grading.pristine import Pristine
 from course_utils.grading.who import Author, Who
 
+MOST_CODE = 200_000  # characters of code, which is read here, outside all walls; the exercises have ten thousand
+
 
 @dataclass(frozen=True)
 class LearnerCell:
@@ -48,6 +50,8 @@ def read(file: File, course: Mapping[str, Pristine], who: Who) -> Submission:
         content = file.content()
         notebook = _notebook(content)
         cells = tuple(_code_cells(notebook))
+        if sum(len(cell.source) for cell in cells) > MOST_CODE:
+            raise Unreadable(f"more than {MOST_CODE // 1000} kB of code")
         unit = _unit_of(notebook, cells, named, course)
     except Unreadable as reason:
         return Submission(file, author, named, fault=str(reason))

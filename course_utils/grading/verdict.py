@@ -13,12 +13,24 @@ from course_utils.checks.evidence import Evidence, Observation, gather, same_evi
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.plain import Raised, from_json
 from course_utils.grading.merge import Merged
-from course_utils.grading.run import CellRecord
+from course_utils.grading.parts import parts
+from course_utils.grading.run import CellRecord, Outcome
+from course_utils.grading.suspicious import suspicions
 
 Status = Literal[
-    "right", "wrong", "not attempted", "crashed", "timeout", "missing", "not run", "unreadable", "grader error"
+    "right",
+    "wrong",
+    "not attempted",
+    "crashed",
+    "timeout",
+    "memory",
+    "missing",
+    "not run",
+    "unreadable",
+    "grader error",
 ]
 _MOST_NOTE = 160
+_BEGINS = '{"saw": '
 _MOST_EVIDENCE = 100_000  # characters; a right answer's has a few thousand
 
 
@@ -26,7 +38,8 @@ _MOST_EVIDENCE = 100_000  # characters; a right answer's has a few thousand
 class Graded:
     """The outcome of one exercise in one submission. `points` is None where nobody can say: never a silent zero.
 
-    `evidence` is what the answer was seen to do. `overridden` says why a person gave other points than the grader.
+    `evidence` is what the answer was seen to do. `suspicious` is for the instructor, and costs nothing. `overridden`
+    says why a person gave other points than the grader.
     """
 
     exercise: str
@@ -36,6 +49,7 @@ class Graded:
     note: str = ""
     evidence: str = field(default="", compare=False, repr=False)
     overridden: str = ""
+    suspicious: str = ""
 
     @property
     def most(self) -> int:
@@ -43,15 +57,16 @@ class Graded:
         return find(self.exercise).points
 
 
-def grade_exercises(merged: Merged, records: tuple[CellRecord, ...], seed: int) -> list[Graded]:
+def grade_exercises(merged: Merged, outcome: Outcome, seed: int) -> list[Graded]:
     """The outcome of each exercise that has evidence cells, in their order."""
-    run = list(zip(merged.cells, records, strict=True))
     graded = []
-    for cell, record in run:
-        if cell.role == "evidence":
-            answers = [other for its, other in run if its.role == "answer" and its.exercise == cell.exercise]
-            one = _grade(find(cell.exercise), record, answers, cell.exercise in merged.missing, seed)
-            graded.append(replace(one, evidence=_evidence_lines(record.stdout)))
+    for part in parts(merged):
+        *before, evidence = outcome[part.exercise]
+        cells = [merged.cells[place] for place in part.positions]
+        answers = [record for cell, record in zip(cells, before, strict=False) if cell.role == "answer"]
+        one = _grade(find(part.exercise), evidence, answers, part.exercise in merged.missing, seed)
+        odd = suspicions(cells, outcome[part.exercise])
+        graded.append(replace(one, evidence=_evidence_lines(evidence.stdout), suspicious=odd))
     return graded
 
 
@@ -66,17 +81,24 @@ def _grade(exercise: Exercise, record: CellRecord, answers: list[CellRecord], mi
     if record.outcome == "differs":
         return judge_text(exercise, record.stdout, seed)
     blamed = next((one for one in answers if one.outcome != "passed"), record)
-    status, points = _WITHOUT_EVIDENCE[blamed.outcome]
+    status, points = _WITHOUT_EVIDENCE["memory" if _ran_out(blamed) else blamed.outcome]
     if missing and blamed.outcome == "raised":
         return Graded(exercise.name, "missing", 0)
     note = _NOTES.get(blamed.outcome) or blamed.error
     return Graded(exercise.name, status, points, note=_short(note))
 
 
+def _ran_out(record: CellRecord) -> bool:
+    """Whether an exception says that there was no more memory, in Python's words or torch's."""
+    return record.outcome == "raised" and record.error.startswith(_NO_MEMORY)
+
+
+_NO_MEMORY = ("MemoryError", "RuntimeError: [enforce fail at alloc_cpu", "OutOfMemoryError", "_ArrayMemoryError")
 _WITHOUT_EVIDENCE: Mapping[str, tuple[Status, int | None]] = {
     "raised": ("crashed", 0),
     "died": ("crashed", 0),
     "timeout": ("timeout", 0),
+    "memory": ("memory", 0),
     "not run": ("not run", None),
     "fault": ("grader error", None),
     "differs": ("grader error", None),  # of an answer cell nothing is compared
@@ -84,7 +106,7 @@ _WITHOUT_EVIDENCE: Mapping[str, tuple[Status, int | None]] = {
 _NOTES: Mapping[str, str] = {
     "timeout": "stopped at the time limit",
     "died": "the kernel ended while it ran",
-    "not run": "an earlier cell had ended the kernel",
+    "memory": "stopped at the memory limit",
 }
 
 
@@ -97,11 +119,14 @@ def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
         if stub:
             return Graded(exercise.name, "not attempted", 0)
         return Graded(exercise.name, "wrong", 0, note="what it printed is no evidence")
+    sent = exercise.settle(sent, truth)
     if same_evidence(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
         return Graded(exercise.name, "right", exercise.points)
     if exercise.given is not None and same_evidence(sent, gather(exercise, exercise.given, seed)):
         return Graded(exercise.name, "not attempted", 0)
     raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
+    if raised == "MemoryError":
+        return Graded(exercise.name, "memory", 0, note=_NOTES["memory"])
     return Graded(exercise.name, "wrong", 0, label=_label(exercise, sent, truth, seed), note=_short(raised))
 
 
@@ -118,12 +143,15 @@ def read_evidence(text: str, truth: Evidence) -> Evidence | None:
 
 def _evidence_lines(text: str) -> str:
     """Those lines of what a cell printed that have the form of evidence."""
-    return "\n".join(line for line in text.splitlines() if line.startswith('{"saw": '))[:_MOST_EVIDENCE]
+    return "\n".join(line[line.find(_BEGINS) :] for line in text.splitlines() if _BEGINS in line)[:_MOST_EVIDENCE]
 
 
 def _line(text: str) -> Observation | None:
+    begin = max(0, text.find(_BEGINS))  # a thread may print in front of it, and end no line
+    if len(text) - begin > _MOST_EVIDENCE:
+        return None
     try:
-        record = json.loads(text)
+        record = json.loads(text[begin:])
     except ValueError:
         return None
     if not isinstance(record, dict) or not {"saw", "value"} <= set(record):

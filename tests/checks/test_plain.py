@@ -150,6 +150,8 @@ def test_an_empty_tensor_agrees_with_its_like_only():
         {"shape": [[]], "dtype": "float64", "numbers": []},
         {"shape": [1], "dtype": "float64", "numbers": [1]},
         {"shape": [1], "dtype": "float64", "numbers": ["one"]},
+        {"shape": [1] * 65, "dtype": "float64", "numbers": ["1"]},
+        [[[[[[[[[[]]]]]]]]]],
     ],
     ids=repr,
 )

@@ -5,28 +5,31 @@ from __future__ import annotations
 import contextlib
 import io
 
-from course_utils.grading import expected
+from course_utils.grading.parts import parts
 from course_utils.grading.run import CellRecord
 
 
-def run(jobs, workers=1, timeout=0, progress=lambda cells: None, arrived=lambda number, records: None):
-    """What `course_utils.grading.run.run` gives, for submissions that neither hang nor crash."""
-    found = []
-    for number, job in enumerate(jobs):
-        names: dict[str, object] = {"__name__": "__main__"}
-        records = tuple(_cell(cell, job.expected, names) for cell in job.merged.cells)
-        arrived(number, records)
-        found.append(records)
-    return found
+class Runner:
+    """In the place of `course_utils.grading.run.Runner`, for submissions that neither hang nor crash."""
+
+    def run(self, jobs, workers=1, watcher=None, arrived=lambda number, outcome: None):
+        found = []
+        for number, job in enumerate(jobs):
+            outcome = {part.exercise: _run(job, part) for part in parts(job.merged)}
+            arrived(number, outcome)
+            found.append(outcome)
+        return found
 
 
-def expected_of(*arguments):
-    """What the solutions print, found out in this process too."""
-    usual, expected.run = expected.run, run
-    try:
-        return expected.expected_of(*arguments)
-    finally:
-        expected.run = usual
+@contextlib.contextmanager
+def open_runner(way):
+    """In the place of `course_utils.grading.run.open_runner`."""
+    yield Runner()
+
+
+def _run(job, part):
+    names: dict[str, object] = {"__name__": "__main__"}
+    return tuple(_cell(job.merged.cells[place], job.expected, names) for place in part.positions)
 
 
 def _cell(cell, wanted, names):

@@ -83,7 +83,7 @@ def forked(submissions: Path, out: Path) -> psutil.Process:
 
 
 def grade_here(submissions: Path, out: Path) -> int:
-    command.run, command.expected_of = in_process.run, in_process.expected_of
+    command.open_runner = in_process.open_runner
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         return command.grade([submissions], out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 import zipfile
 
@@ -77,6 +78,25 @@ def test_a_link_is_refused_in_an_archive_and_in_a_folder(tmp_path):
     for file in files:
         with pytest.raises(Unreadable, match="symbolic link"):
             file.content()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="making a link needs rights there")
+def test_a_link_takes_no_other_files_place(tmp_path):
+    (tmp_path / "b.ipynb").write_text("the work of b")
+    (tmp_path / "a.ipynb").symlink_to(tmp_path / "b.ipynb")
+    (tmp_path / "c.ipynb").symlink_to(tmp_path / "c.ipynb")
+    a, b, c = find_files([tmp_path])
+    assert b.content() == b"the work of b"
+    assert len({a.place, b.place, c.place}) == 3
+    assert a.fault == c.fault == "a symbolic link: the file itself has to be handed in"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.ipynb")
+    (file,) = find_files([tmp_path])
+    with pytest.raises(Unreadable, match="no ordinary file"):
+        file.content()
 
 
 def test_a_notebook_that_unpacks_to_too_much_is_refused(tmp_path):

@@ -39,12 +39,13 @@ def ran(monkeypatch):
     """Grades in this process; the list of how many notebooks each run had to run."""
     runs = []
 
-    def run(jobs, *arguments):
-        runs.append(len(jobs))
-        return in_process.run(jobs, *arguments)
+    class Counting(in_process.Runner):
+        def run(self, jobs, *arguments, **options):
+            if arguments:  # and not for the solutions
+                runs.append(len(jobs))
+            return super().run(jobs, *arguments, **options)
 
-    monkeypatch.setattr(command, "run", run)
-    monkeypatch.setattr(command, "expected_of", in_process.expected_of)
+    monkeypatch.setattr(command, "open_runner", lambda way: contextlib.nullcontext(Counting()))
     return runs
 
 
@@ -157,6 +158,12 @@ def test_an_override_that_fits_nobody_any_more_is_told(submissions, tmp_path, ra
         "Points given by hand to ben for mean_backward: no submission has that name any more."
         in capsys.readouterr().out
     )
+
+
+def test_a_link_that_leads_nowhere_has_a_row(submissions, tmp_path, ran):
+    (submissions / "fay_01_one_operation.ipynb").symlink_to(tmp_path / "nowhere.ipynb")
+    grade([submissions], tmp_path / "out")
+    assert row(tmp_path / "out", "fay")["note"].startswith("unreadable: a symbolic link")
 
 
 def test_a_file_whose_name_is_no_text_is_graded_and_remembered(submissions, tmp_path, ran):

@@ -33,6 +33,7 @@ def test_a_row_per_submission_and_a_column_per_exercise():
         "points": "3",
         "total": "5",
         "note": "wrong [sum_not_mean]: mean_backward",
+        "suspicious": "",
     }
 
 

@@ -30,6 +30,10 @@ def sources(submission):
         (b'{"worksheets": 3, "nbformat": 3}', "an old notebook format that cannot be converted"),
         ("{}".encode("utf-16"), "no notebook: the file is not text in UTF-8"),
         (b"\x89PNG\r\n", "no notebook: the file is not text in UTF-8"),
+        (
+            json.dumps({"cells": [{"cell_type": "code", "source": "x\n" * 200_000}]}).encode(),
+            "more than 200 kB of code",
+        ),
         (b'{"cells": [], "nbformat": 4}', "a notebook of no known unit; known: 01_one_operation"),
     ],
 )

@@ -114,6 +114,7 @@ def test_evidence_of_any_form_is_only_wrong(value):
         ("passed", "raised", False, "crashed", 0),
         ("timeout", "raised", False, "timeout", 0),
         ("passed", "timeout", False, "timeout", 0),
+        ("memory", "not run", False, "memory", 0),
         ("died", "not run", False, "crashed", 0),
         ("not run", "not run", False, "not run", None),
         ("passed", "fault", False, "grader error", None),
@@ -126,5 +127,5 @@ def test_without_evidence_the_cell_that_is_to_blame_gives_the_status(answer, evi
     cells = [MergedCell("answer", "", name)] if answer else []
     records = [CellRecord(one) for one in (answer, evidence) if one]
     merged = Merged((*cells, MergedCell("evidence", "", name)), missing=frozenset([name] if missing else []))
-    (graded,) = grade_exercises(merged, tuple(records), SEED)
+    (graded,) = grade_exercises(merged, {name: tuple(records)}, SEED)
     assert (graded.status, graded.points) == (status, points)
