@@ -84,7 +84,7 @@ def _raises_or_right(mine: Evidence, truth: Evidence) -> bool:
 def _same_exceptions(mine: Evidence, theirs: Evidence) -> bool:
     """Whether the exceptions are the same to their words, as far as these are known.
 
-    Evidence that came as text has none. Those of too deep a recursion vary, and have one cause.
+    Those of too deep a recursion vary, and have one cause.
     """
     pairs = zip(mine, theirs, strict=True)
     return all(one.message in ("", other.message) or one.value == _TOO_DEEP for one, other in pairs)

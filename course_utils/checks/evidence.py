@@ -18,6 +18,7 @@ from course_utils.checks.draw import Draw
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.plain import Array, Other, Plain, Raised, agree, as_json, plain
 
+MOST_WORDS = 300  # characters of an exception's message
 STUB_MESSAGE = "write your answer here"  # what the build puts in place of a solution
 NO_FUNCTION = " in place of a function"
 _STUB = Other("ellipsis")
@@ -46,7 +47,7 @@ class Observation:
     @property
     def message(self) -> str:
         """The last line of the story: the exception's type and what it says; "" where none was raised."""
-        return self.story.strip().rpartition("\n")[2]
+        return self.story.strip().rpartition("\n")[2][:MOST_WORDS]
 
     def agrees_with(self, other: Observation) -> bool:
         """Whether the same was seen, up to rounding."""
@@ -137,7 +138,8 @@ def first_difference(mine: Evidence, theirs: Evidence) -> tuple[Observation, Obs
 def as_text(evidence: Evidence) -> str:
     """The evidence as text, one JSON object a line, numbers with six significant digits.
 
-    Two right answers give the same text. The grader compares it outside the process that made it.
+    Two right answers give the same text. The grader compares it outside the process that made it. An exception's words
+    go along: they tell mistakes apart, and nothing is right or wrong by them.
     """
     return "\n".join(_lines(evidence))
 
@@ -147,6 +149,8 @@ def _lines(evidence: Evidence) -> Iterator[str]:
         record = {"saw": seen.label, "value": as_json(seen.value)}
         if seen.changed:
             record["changed"] = list(seen.changed)
+        if isinstance(seen.value, Raised):
+            record["words"] = seen.message
         yield json.dumps(record, ensure_ascii=True)
 
 

@@ -30,6 +30,7 @@ Status = Literal[
     "grader error",
 ]
 _MOST_NOTE = 160
+_OUT_OF_MEMORY = '{"out of memory": true}'
 _BEGINS = '{"saw": '
 _MOST_EVIDENCE = 100_000  # characters; a right answer's has a few thousand
 
@@ -124,9 +125,9 @@ def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
         return Graded(exercise.name, "right", exercise.points)
     if exercise.given is not None and same_evidence(sent, gather(exercise, exercise.given, seed)):
         return Graded(exercise.name, "not attempted", 0)
-    raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
-    if raised == "MemoryError":
+    if _OUT_OF_MEMORY in text.splitlines():
         return Graded(exercise.name, "memory", 0, note=_NOTES["memory"])
+    raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
     return Graded(exercise.name, "wrong", 0, label=_label(exercise, sent, truth, seed), note=_short(raised))
 
 
@@ -156,7 +157,8 @@ def _line(text: str) -> Observation | None:
         return None
     if not isinstance(record, dict) or not {"saw", "value"} <= set(record):
         return None
-    return Observation(record["saw"], from_json(record["value"]), changed=tuple(record.get("changed", ())))
+    changed, words = tuple(record.get("changed", ())), str(record.get("words", ""))
+    return Observation(record["saw"], from_json(record["value"]), changed=changed, story=words)
 
 
 def _label(exercise: Exercise, sent: Evidence, truth: Evidence, seed: int) -> str:

@@ -16,6 +16,8 @@ from course_utils.checks.evidence import NotAttempted, Observation, as_text, cal
 from course_utils.checks.exercise import Exercise
 
 NOT_ATTEMPTED = '{"not attempted": true}'
+OUT_OF_MEMORY = '\n{"out of memory": true}'  # what was raised is evidence, and its words are not
+_NO_MEMORY = ("MemoryError", "RuntimeError: [enforce fail at alloc_cpu")
 _loaded: list[Exercise] = []
 
 
@@ -30,7 +32,8 @@ def show_evidence(name: str, answer: object, seed: int) -> None:
     """Print the evidence of an answer as text, for the grader to compare."""
     (exercise,) = (one for one in _loaded if one.name == name)
     try:
-        text = as_text(tuple(observe(exercise, answer, seed)))
+        evidence = tuple(observe(exercise, answer, seed))
+        text = as_text(evidence) + OUT_OF_MEMORY * any(one.message.startswith(_NO_MEMORY) for one in evidence)
     except NotAttempted:
         text = NOT_ATTEMPTED
     sys.stdout.write(f"{text}\n")

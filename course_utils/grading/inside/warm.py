@@ -179,7 +179,7 @@ def _wall_in(limits: Mapping[str, int]) -> None:
     """Shut this process in: a /proc and a scratch folder of its own, no rights, and no way to get any."""
     namespaces.unshare(namespaces.NEW_MOUNTS | namespaces.NEW_IPC)
     namespaces.mount_private("proc", "/proc")
-    namespaces.mount_private("tmpfs", SCRATCH, f"mode=1777,size={limits['scratch']},nr_inodes=4096")
+    namespaces.mount_private("tmpfs", SCRATCH, f"mode=1777,size={limits['scratch']},nr_inodes=32768")
     os.chdir(SCRATCH)
     namespaces.new_user()
     namespaces.no_more_namespaces()
