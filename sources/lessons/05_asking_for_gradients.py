@@ -219,13 +219,13 @@ print("in two parts:", rounded(w.grad))
 
 # %% [markdown]
 r"""
-And it is a trap: nobody clears `.grad` for you. In training, every step computes a loss, calls `backward`, and changes `w` by a small multiple of
-`w.grad`. Somebody writes this loop, and forgets the line that clears.
+In training, every step computes a loss, calls `backward`, and changes `w` by a small multiple of `w.grad`. Somebody writes a loop that does these three
+things, and nothing else.
 """
 
 # %% name="predict_uncleared"
 uncleared = predict(
-    "A training loop never clears `w.grad`. Which gradient does its third step use?",
+    "The loop computes a loss, calls `backward`, changes `w`, and so on. Which gradient does its third step use?",
     choices=[
         "that of the third step: backward() replaces the old one",
         "the sum of the gradients of steps 1 to 3",
@@ -441,7 +441,7 @@ slider. (Click a slider, and use the arrow keys. In the list of weights are thos
 
 1. Choose "only y[1]". What stands in the last line?
 2. Which entries of the map change when you move a weight?
-3. Find weights, not all of them 0, for which `x[0]` gets the gradient 0.
+3. Find weights, with neither of the first two 0, for which `x[0]` gets the gradient 0.
 4. Choose the function "x**2" and set the weights to 3, 0 and 0. Many people conclude from such an example that the argument of `backward` scales the
    gradients. What is special about this Jacobian?
 5. Choose "softmax" and the weights "all 1: the sum". Why does nothing come back?
@@ -592,8 +592,7 @@ them apart. (In each pass the sum runs over the times. Why this is allowed here 
 
 ## 5. With respect to what?
 
-`inputs` must be tensors **from which the output was really computed**. It sounds obvious. Here $X$ has one sample in each row, and $z = x_0^2\,x_1$. Wanted
-is $\partial z/\partial x_0 = 2\,x_0\,x_1$ for each sample.
+Here $X$ has one sample in each row, and $z = x_0^2\,x_1$. Wanted is $\partial z/\partial x_0 = 2\,x_0\,x_1$ for each sample.
 """
 
 # %% name="columns_of_X"
@@ -619,7 +618,7 @@ sliced.reveal(outcome)
 
 # %% [markdown]
 r"""
-Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in the last call is younger than `z`, so `z` cannot have been computed from it. That both show the same numbers, and even
+`inputs` must be tensors **from which the output was really computed**. Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in the last call is younger than `z`, so `z` cannot have been computed from it. That both show the same numbers, and even
 share memory, does not help: autograd follows operations, not memory. The message advises `allow_unused=True`:
 """
 
@@ -722,7 +721,7 @@ wins, the others lose. That is why each column adds up to 0.
 **The trick with the sum gives each sample's own derivative only if the samples do not mix.** Most layers treat each sample by itself. Batch normalisation in
 training does not.
 
-A widely read text knows this, and offers a repair: detach the mean. Then, it says, the samples no longer mix.
+A widely read text offers a repair: detach the mean.
 """
 
 # %% name="predict_detached"
