@@ -72,8 +72,14 @@ def gradients_after_change(
 
 
 def is_custom(value: Tensor) -> bool:
-    """Whether a Function written in Python made this tensor."""
-    return isinstance(value.grad_fn, torch._C._FunctionBase)
+    """Whether no gradient gets from this tensor to a leaf but through a Function written in Python."""
+    found = [value.grad_fn]
+    for node in found:  # the list grows while we go through it
+        if node is None or hasattr(node, "variable"):
+            return False
+        if not isinstance(node, torch._C._FunctionBase):
+            found += {following for following, _ in node.next_functions if following} - {*found}
+    return True
 
 
 def function(name: str, forward: Callable, backward: Callable, **more: object) -> type[Function]:

@@ -34,7 +34,8 @@ def _probe_update(answer: object, draw: Draw) -> Iterator[Observation]:
             earlier = leaf.sin()  # its node saves w as it is now
             answer(leaf, lr)
             recording = torch.is_grad_enabled()
-        return leaf.detach(), leaf.grad, leaf.is_leaf, leaf.requires_grad, _notices(earlier), recording
+        kept = None if leaf.grad is None else leaf.grad.clone()  # the earlier graph would add to it
+        return leaf.detach(), kept, leaf.is_leaf, leaf.requires_grad, _notices(earlier), recording
 
     asked = after_the_update if callable(answer) else answer
     for shape in ((3,), (2, 2)):

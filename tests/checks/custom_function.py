@@ -152,6 +152,10 @@ def penalty_of_one_long_tensor(tensors):
     return SquareOfOne.apply(torch.cat([one.reshape(-1) for one in tensors]))
 
 
+def penalty_one_by_one(tensors):
+    return sum(SquareOfOne.apply(one) for one in tensors)
+
+
 class SquaresBehindACount(Function):
     """Knows how many tensors come, and gives the count a None."""
 
@@ -376,7 +380,7 @@ RIGHT = {
         np.array([0.0, 60.0, -10.0, 0.0]),
     ),
     "mend_shrink": (ShrinkOnACopy, ShrinkByTheResult, ShrinkWithAMask),
-    "mend_list": (penalty_in_a_loop, penalty_of_one_long_tensor, penalty_with_a_count),
+    "mend_list": (penalty_in_a_loop, penalty_of_one_long_tensor, penalty_with_a_count, penalty_one_by_one),
     "mend_intermediate": (LogSquareFromTheOutput, LogSquareInThreeParts, LogSquareByInnerPass),
     "predict_judges": ([0, 1, 1, 0, 1, 1], (0.0, 1.0, 1.0, 0.0, 1.0, 1.0), torch.tensor([0, 1, 1, 0, 1, 1])),
     "mend_dirty": (ExpMarkedFirst, ExpInThreeParts, ExpCopiedBack),

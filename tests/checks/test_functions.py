@@ -92,7 +92,9 @@ def test_another_error_is_not_taken_for_a_refusal(x, incoming):
 def test_who_made_a_tensor(x):
     x = x.requires_grad_()
     assert is_custom(CUBE(x))
+    assert is_custom(CUBE(x) + 2 * CUBE(x * x))
     assert not is_custom(x**3)
+    assert not is_custom(CUBE(x) + x)
     assert not is_custom(x)
 
 

@@ -169,6 +169,12 @@ def test_a_saved_result_that_is_still_written_into_is_told_so(answer):
     assert "in <code>no_grad()</code> too" in result.html()
 
 
+def test_what_an_earlier_graph_adds_is_not_shown_as_the_learners():
+    result = check("mend_update", step_of("w.data -= lr * w.grad"))
+    assert "an earlier graph notices the change" in repr(result)
+    assert "yours False, expected True" in repr(result)
+
+
 def test_a_check_leaves_recording_as_it_was():
     check("mend_update", step_of("torch.set_grad_enabled(False)\nw -= lr * w.grad"))
     assert torch.is_grad_enabled()
