@@ -846,7 +846,7 @@ print("in no_grad():", w, " leaf:", w.is_leaf, " the same tensor:", w is same, "
 # %% [markdown]
 r"""
 In `torch.no_grad()` the change is not recorded, and it is counted. `w` stays the same tensor and stays a leaf. That is what every optimizer does. (`w = w - 0.1 * w.grad` makes
-a new tensor instead, and gives it the name; unit 03 shows what that leads to.)
+a new tensor instead, and gives it the name; unit 05 shows what that leads to.)
 
 ## 8. Hooks that watch, hooks that change
 

@@ -384,7 +384,7 @@ for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
     gradient(Look.apply, rest)
 # %% [markdown]
 r"""
-After `y.sum()`, three entries share **one** number in memory: the backward of a sum expands, and `expand` copies nothing (unit 03). Write a 0 into
+After `y.sum()`, three entries share **one** number in memory: the backward of a sum expands, and `expand` copies nothing; the storage (unit 03) holds a single number. Write a 0 into
 one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes a new tensor of three numbers.
 
 PyTorch does say something. It is the warning that the first cell of this lesson has kept silent. Another way to write in place is refused:
