@@ -11,6 +11,7 @@ import pytest
 
 from course_utils import cli
 from course_utils.checks import catalogue
+from course_utils.grading.run import available_cores
 from course_utils.refusal import Refusal
 
 
@@ -60,7 +61,7 @@ def test_grade_hands_on_what_is_known_of_the_class(monkeypatch):
     options = ["--roster", "r.csv", "--student-from", "(.*)", "--due", "2026-10-01 23:59", "--late-penalty", "10"]
     assert course(monkeypatch, "grade", "in", "--out", "x", "--regrade", "anna", "--regrade", "ben", *options) == 1
     ((positional, named),) = received
-    assert positional == ([Path("in")], Path("x"), 1)
+    assert positional == ([Path("in")], Path("x"), available_cores())
     assert named["regrade"] == ["anna", "ben"]
     about = named["about"]
     assert (about.roster, about.student_from, about.late.percent) == (Path("r.csv"), "(.*)", 10)
