@@ -14,7 +14,7 @@ from course_utils.checks.evidence import (
     as_text,
     first_difference,
     gather,
-    same_evidence,
+    same_to_the_words,
 )
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.progress import note
@@ -49,7 +49,7 @@ def judge(exercise: Exercise, mine: Evidence, seed: int) -> Result:
     difference = first_difference(mine, truth)
     if difference is None:
         return Result(exercise, "right")
-    if exercise.given is not None and same_evidence(mine, _evidence_of_given(exercise, seed)):
+    if exercise.given is not None and same_to_the_words(mine, _evidence_of_given(exercise, seed)):
         return Result(exercise, "not attempted", *difference)
     diagnosis = diagnose(exercise, mine, truth, seed)
     if diagnosis is not None and diagnosis.place is not None:

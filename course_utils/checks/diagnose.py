@@ -11,6 +11,7 @@ from course_utils.checks.by_hand import NotByHand
 from course_utils.checks.evidence import NO_FUNCTION, Evidence, Observation, gather, same_evidence
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.plain import Array, Other, Plain, Raised, agree, dtypes_fit, numbers_agree, shorten, show
+from course_utils.checks.recorded import BROKEN
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,8 @@ def _input_changed(mine: Evidence, truth: Evidence) -> Diagnosis | None:
 
 def _wrong_type(mine: Evidence, truth: Evidence) -> Diagnosis | None:
     for place, name, one, other in _pairs(mine, truth):
+        if one == BROKEN:  # the probe's own word: the learner gave nothing of that type
+            continue
         if isinstance(other, tuple):
             fits, wanted = not isinstance(one, Other | str), f"A tuple of {len(other)} values"
         elif isinstance(other, Array):

@@ -127,6 +127,13 @@ def same_evidence(mine: Evidence, theirs: Evidence) -> bool:
     return len(mine) == len(theirs) and all(one.agrees_with(other) for one, other in zip(mine, theirs, strict=True))
 
 
+def same_to_the_words(mine: Evidence, theirs: Evidence) -> bool:
+    """Whether two answers did the same, and where they raised, their exceptions said the same."""
+    return same_evidence(mine, theirs) and all(
+        one.message == other.message for one, other in zip(mine, theirs, strict=True)
+    )
+
+
 def first_difference(mine: Evidence, theirs: Evidence) -> tuple[Observation, Observation] | None:
     """The first observation that differs, with its counterpart; None where all agree."""
     for one, other in zip(mine, theirs, strict=True):

@@ -203,7 +203,7 @@ def _one_step(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
 Update = Callable[[Tensor, Tensor, torch.optim.Optimizer], None]
 
 
-def _doing(*actions: str) -> Update:
+def _doing(*actions: str, retain_graph: bool = True) -> Update:
     """The losses computed once, and then these actions in their order."""
 
     def update(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
@@ -215,9 +215,14 @@ def _doing(*actions: str) -> Update:
             elif action == "zero":
                 optimizer.zero_grad()
             else:
-                {"first": first, "second": second}[action].backward(retain_graph=True)
+                {"first": first, "second": second}[action].backward(retain_graph=retain_graph)
 
     return update
+
+
+def _cut_off(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
+    sum(_losses(w.detach(), v.detach())).backward()
+    optimizer.step()
 
 
 def _alternating(clear: bool) -> Update:
@@ -278,6 +283,19 @@ MEND_STEP_BETWEEN = Exercise(
             _doing("first", "zero", "second", "step"),
             "This is a step with the gradient of the second loss alone. What has become of the first one's?",
             also=(_doing("second", "step"),),
+        ),
+        Misconception(
+            "freed_by_the_first_pass",
+            _doing("first", "second", "step", retain_graph=False),
+            "Both losses lead through the node of `product`. The first backward frees what that node has saved, and "
+            "the second one needs it. How many passes does the sum of two losses take?",
+            also=(_doing("first", "step", "second", "step", retain_graph=False),),
+        ),
+        Misconception(
+            "cut_off",
+            _cut_off,
+            "You have cut the losses off from w and v: no way back leads there any more. The message of the given code "
+            "is about the order of its lines.",
         ),
         Misconception(
             "no_step",

@@ -67,6 +67,10 @@ def _given_update(w: Tensor, lr: float) -> None:
     w -= lr * w.grad
 
 
+def _through_a_view(w: Tensor, lr: float) -> None:
+    w[:] -= lr * w.grad
+
+
 def _new_tensor(w: Tensor, lr: float) -> None:
     w = w - lr * w.grad
 
@@ -132,6 +136,18 @@ MEND_UPDATE = Exercise(
             "w has the right values. But an earlier graph that still needs the old w does not notice the change, and "
             "would compute a wrong gradient: `.data` goes past the counter. Is there a way to change w without "
             "recording, in the open?",
+        ),
+        Misconception(
+            "through_a_view",
+            _through_a_view,
+            "An index makes a view of the leaf, and a change of the view changes the leaf: the same rule, the same "
+            "error. What is it that must not be recorded?",
+        ),
+        Misconception(
+            "through_numpy",
+            lambda w, lr: w.numpy().__isub__(lr * w.grad.numpy()),
+            "A tensor that requires a gradient has no `.numpy()`. And a change through NumPy would go past the "
+            "version counter. How can you change w in the open, without recording?",
         ),
         Misconception(
             "new_tensor",

@@ -200,8 +200,9 @@ MEND_POSITION = Exercise(
 
 def _probe_plot(answer: object, draw: Draw) -> Iterator[Observation]:
     parts = ("values for the plot", "they require a gradient", "out afterwards", "gradient behind out afterwards")
-    for shape in ((3,), (2, 2)):
-        incoming = draw.tensor(*shape)
+    one_small = torch.tensor([-3.0, 1.0, 1.0]) + draw.tensor(3) / 10  # farthest from the mean, and below it
+    for a in (draw.tensor(3), draw.tensor(2, 2), one_small):
+        incoming = draw.tensor(*a.shape)
 
         def in_a_network(a: Tensor, incoming: Tensor = incoming) -> tuple[object, ...]:
             with recording():
@@ -211,7 +212,7 @@ def _probe_plot(answer: object, draw: Draw) -> Iterator[Observation]:
                 return shown, flag(shown), out.detach().clone(), *gradients(out, [leaf], incoming)
 
         asked = in_a_network if callable(answer) else answer
-        yield call("out = a.exp(), then for_plot(out)", asked, parts=parts, by_hand=False, a=draw.tensor(*shape))
+        yield call("out = a.exp(), then for_plot(out)", asked, parts=parts, by_hand=False, a=a)
 
 
 def _scaled(shown: Tensor) -> Tensor:

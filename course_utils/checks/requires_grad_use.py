@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 
 import torch
@@ -29,21 +30,31 @@ def _probe_use(answer: object, draw: Draw) -> Iterator[Observation]:
         "grad mode afterwards",
     )
     w, incoming = draw.tensor(3, 2), draw.tensor(3, 2)
-    for training in (True, False):
+    for training, grad_mode in ((True, True), (False, True), (True, False)):
         with recording():
             network = _normalizing(draw).train(training)
+            network[0].bias.requires_grad_(training)
 
-        def and_look(x: Tensor, training: bool, network: nn.Module = network) -> tuple[object, ...]:
+        def and_look(x: Tensor, training: bool, grad_mode: bool, network: nn.Module = network) -> tuple[object, ...]:
             with recording():
-                result, saved = saved_while(lambda: answer(network, x))
-                enabled = torch.is_grad_enabled()
+                x.requires_grad_(not training)
+                with torch.set_grad_enabled(grad_mode):
+                    result, saved, enabled = *saved_while(lambda: answer(network, x)), torch.is_grad_enabled()
                 torch.set_grad_enabled(True)
                 modes = tuple(module.training for module in network.modules())
                 later = _used_later(result, w, incoming)
                 return result, flag(result), later, len(saved), modes, flags_of(network), enabled
 
         asked = and_look if callable(answer) else answer
-        yield call("use(network, x)", asked, parts=parts, by_hand=False, x=draw.tensor(3, 2), training=training)
+        yield call(
+            "use(network, x)",
+            asked,
+            parts=parts,
+            by_hand=False,
+            x=draw.tensor(3, 2),
+            training=training,
+            grad_mode=grad_mode,
+        )
 
 
 def _normalizing(draw: Draw) -> nn.Module:
@@ -74,6 +85,7 @@ Use = Callable[[nn.Module, Tensor], Tensor]
 def _normalized(network: nn.Module, x: Tensor) -> Tensor:
     """By formula, from the running mean and variance: no layer is run."""
     linear, norm = network
+    x = x.detach()
     y = x @ linear.weight.T.detach() + linear.bias.detach()
     y = (y - norm.running_mean) / torch.sqrt(norm.running_var + norm.eps)
     return y * norm.weight.detach() + norm.bias.detach()
@@ -108,7 +120,20 @@ def _outermost_only(network: nn.Module, x: Tensor) -> Tensor:
 
 def _flags_left_off(network: nn.Module, x: Tensor) -> Tensor:
     network.requires_grad_(False)
-    return _evaluated(torch.enable_grad)(network, x)
+    return _evaluated(contextlib.nullcontext)(network, x)
+
+
+def _frozen_for_a_while(network: nn.Module, x: Tensor) -> Tensor:
+    network.requires_grad_(False)
+    result = _evaluated(contextlib.nullcontext)(network, x)
+    network.requires_grad_(True)
+    return result
+
+
+def _grad_mode_always_on(network: nn.Module, x: Tensor) -> Tensor:
+    result = _grad_mode_left_off(network, x)
+    torch.set_grad_enabled(True)
+    return result
 
 
 def _grad_mode_left_off(network: nn.Module, x: Tensor) -> Tensor:
@@ -126,10 +151,10 @@ USE_NETWORK = Exercise(
     misconceptions=(
         Misconception(
             "eval_disables_grad",
-            _evaluated(torch.enable_grad),
+            _evaluated(contextlib.nullcontext),
             "The layers behave as in use, and the network is recorded all the same. `eval()` does not switch recording "
             "off.",
-            also=(_evaluated(torch.enable_grad, lambda network, before: None),),
+            also=(_evaluated(contextlib.nullcontext, lambda network, before: None),),
         ),
         Misconception(
             "no_grad_is_eval",
@@ -164,9 +189,21 @@ USE_NETWORK = Exercise(
         ),
         Misconception(
             "recorded_and_thrown_away",
-            lambda network, x: _evaluated(torch.enable_grad)(network, x).detach(),
+            lambda network, x: _evaluated(contextlib.nullcontext)(network, x).detach(),
             "The result is right. But a graph was recorded and then thrown away, and while the network ran, its saved "
             "tensors took up memory.",
+        ),
+        Misconception(
+            "frozen_for_a_while",
+            _frozen_for_a_while,
+            "You freeze the parameters for a while. But a parameter that was frozen before is not afterwards. And if x "
+            "requires a gradient, the network is recorded all the same.",
+        ),
+        Misconception(
+            "grad_mode_always_on",
+            _grad_mode_always_on,
+            "Afterwards grad mode is enabled, whatever it was when your function began. Here it was called inside "
+            "`no_grad`. A `with` block puts back what was there before.",
         ),
         Misconception(
             "parameters_left_frozen",

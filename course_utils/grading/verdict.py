@@ -9,7 +9,7 @@ from typing import Literal
 
 from course_utils.checks.catalogue import find
 from course_utils.checks.diagnose import diagnose
-from course_utils.checks.evidence import Evidence, Observation, gather, same_evidence
+from course_utils.checks.evidence import Evidence, Observation, gather, same_evidence, same_to_the_words
 from course_utils.checks.exercise import Exercise
 from course_utils.checks.plain import Raised, from_json
 from course_utils.grading.merge import Merged
@@ -123,7 +123,7 @@ def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
     sent = exercise.settle(sent, truth)
     if same_evidence(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
         return Graded(exercise.name, "right", exercise.points)
-    if exercise.given is not None and same_evidence(sent, gather(exercise, exercise.given, seed)):
+    if exercise.given is not None and same_to_the_words(sent, gather(exercise, exercise.given, seed)):
         return Graded(exercise.name, "not attempted", 0)
     if _OUT_OF_MEMORY in text.splitlines():
         return Graded(exercise.name, "memory", 0, note=_NOTES["memory"])

@@ -8,7 +8,7 @@ The first four ask what is recorded. Then come three functions in which a gradie
 have to stop at the right place. No exercise needs the answer to another one.
 
 A check runs your code on inputs that you have not seen. It never needs a particular way of writing. Hints wait inside its result; each
-one opens the next. In this unit autograd is switched on in every check.
+one opens the next. In this unit autograd works as usual in every check.
 """
 
 # %% name="setup"
@@ -163,8 +163,8 @@ r"""
 ## 6. Mend: where is the object?
 
 A network gives a score for each of several positions, and the position with the largest score is taken. The network in front of it learns nothing. Return the **mean
-position** in its place: each position counts with a weight, and the weights are the softmax of `sharpness * scores`. (The larger the sharpness, the nearer to the largest
-score.) `scores` and `positions` are vectors of the same length, `sharpness` is a number. Gradients must reach the scores.
+position** in its place: each position counts with a weight, and the weights are the softmax of `sharpness * scores`. (The larger the sharpness, the more the largest score
+counts.) `scores` and `positions` are vectors of the same length, `sharpness` is a number. Gradients must reach the scores.
 """
 
 

@@ -161,7 +161,7 @@ growth.reveal(dict(zip(growth.choices, [abs(ratio - times) < 0.3 for times in (1
 # %% [markdown]
 r"""
 The graph keeps every `h`, though no variable holds it any more: `tanh` and `@` need it for their backward. Twice the layers, about twice the
-memory. That is the price of recording, and the reason why it is off until somebody asks for it. It is also one reason why training needs more
+memory. (`data` is kept as well, and from the second layer on `weight`: 10,000 bytes, once.) That is the price of recording, and the reason why it is off until somebody asks for it. It is also one reason why training needs more
 memory than using a trained network.
 
 ## 2. Operate it
@@ -174,13 +174,14 @@ The second half of the rule is the **grad mode**. It is not a property of a tens
 
 > **An operation is recorded if one of its inputs requires a gradient, and grad mode is enabled while it runs.**
 
-(There is one exception: operations whose results are whole numbers or truth values. Sections 3 and 6 come to it.)
+(The exceptions are results that are whole numbers or truth values, and operations that cut on purpose, such as `detach()`, or that use only the
+shape of their input. Sections 3 to 6 come to them.)
 
 Below is $\mathit{loss} = (w\,x + b)^2$. With each click, PyTorch runs the three operations anew, and you see what it really recorded. Solid boxes
 and lines are recorded. Dashed grey ones are not: there the values are computed, and no gradient can come back. Say what you expect before each
 step:
 
-1. As it stands: what has the multiplication saved? Then turn on `x.requires_grad` as well. What is saved now, and why?
+1. As it stands, the multiplication has saved `x` alone. Why? Then turn on `x.requires_grad` as well. What is saved now?
 2. Turn off everything but `b`. Which operations are still recorded?
 3. Turn off `b`, too. What does the loss say of itself, in the line below the picture?
 4. Turn on all three, and choose `no_grad`. What do the flags of the inputs say? Which operations are recorded?
@@ -204,7 +205,7 @@ switches(squared_line, x=x, w=w, b=b)
 r"""
 <details><summary>What you could see</summary>
 
-1. It has saved `x`, since the gradient of `w` is the incoming gradient times `x`. The gradient of `x` would be the incoming gradient times `w`. Only when `x` requires one
+1. It has saved `x`, because the gradient of `w` is the incoming gradient times `x`. The gradient of `x` would be the incoming gradient times `w`. Only when `x` requires one
    is `w` saved, too. Nothing is kept that is not needed.
 2. The addition and the square. The multiplication is not: neither of its inputs requires a gradient. So a graph can begin in the middle of a computation.
 3. Nothing is recorded. `loss.requires_grad` is False, and `loss` is a leaf. `loss.backward()` would raise an error.
@@ -254,13 +255,14 @@ count_leaves.reveal(len(leaves), require, len(leaves) - require)
 
 # %% [markdown]
 r"""
-Three of them are worth a second look.
+Some of them are worth a second look.
 
 - `a * 3` and `b > 2` were computed, and are leaves: nothing was recorded. A comparison gives truth values, and these have no gradient.
 - `torch.ones(2, requires_grad=True) * 0.1` looks like a weight with small start values, and is no leaf. The leaf is the tensor of ones, which nobody can reach any more.
 - `torch.nn.Parameter(b * 3)` is a new leaf. It has the values of `b * 3`, and none of its history.
+- `b.to(torch.float64)` really converts, so it is an operation: recorded, and no leaf. (If `b` had that dtype already, it would be `b` itself.)
 
-The second one ends with an error as soon as it is given to an optimizer. The third one does not.
+`torch.ones(...) * 0.1` ends with an error as soon as it is given to an optimizer. The parameter does not.
 """
 
 
@@ -295,7 +297,8 @@ r"""
 `Parameter` always begins anew: the gradient stops there. And its flag is on unless you turn it off *in its own arguments*; that what it wraps had
 been detached does not count.
 
-**Who may change the flag?** On a leaf, you may, at any time: `t.requires_grad = True`, or `t.requires_grad_()`. On a result, you may not turn it
+**Who may change the flag?** On a leaf of floating point or complex numbers you may: `t.requires_grad = True`, or
+`t.requires_grad_()`. (Section 4 meets an exception.) On a result, you may not turn it
 off: it follows from the inputs. Four attempts:
 """
 
@@ -410,7 +413,7 @@ r"""
 No two rows are alike.
 
 - **Freezing a layer** stops nothing but the gradients of its own parameters. The gradient still goes *through* it, to `x`.
-- **detach** is a cut in the graph. What lies before it gets nothing, whether it requires a gradient or not.
+- **detach** is a cut in the graph. What lies before it gets nothing along this path, whether it requires a gradient or not.
 - **no_grad** records nothing. Dropout goes on as before.
 - **inference_mode** records nothing, and gives tensors of a special kind.
 - **eval** has nothing to do with recording. It tells layers like dropout and batch normalization to behave as in use. A full graph is built, and costs memory. To use a trained network, one
@@ -697,8 +700,8 @@ for name, value in results.items():
 r"""
 Here it is `argmax`. There is nothing to repair in its recording: the position of the largest score is a whole number, and a small step of `w` does
 not move it. A gradient would be 0 or nothing. What people do in its place is to compute a **mean position**: each position counts with a weight,
-and the weights come from a softmax of the scores. The larger the score, the larger the weight, so the mean lies near the largest one. And it moves
-smoothly.
+and the weights come from a softmax of the scores. The larger the score, the larger the weight. If one score is much larger than the others, the mean lies near its
+position; if two are equally large, it lies between theirs. And it moves smoothly.
 """
 
 

@@ -80,7 +80,7 @@ for node, number in q.grad_fn.next_functions:  # q = p + 1
 # %% [markdown]
 r"""
 The addition has two inputs, so there are two pairs. `None` means: this input, the number 1, needs no gradient, and nothing is sent there. Whoever walks the graph has to skip it. (Some inputs have no entry at all,
-such as the exponent of `**`.)
+such as a plain number as the exponent of `**`.)
 
 And where does the graph end? No operation made `x`, so it has no `grad_fn`.
 """
@@ -136,7 +136,7 @@ print("L = q**2: ", saved(L), "  self is", L.grad_fn._saved_self.item())
 
 # %% [markdown]
 r"""
-`self` is the input before the sign, and `other` the one behind it. An addition passes on what it gets. It needs no values, and saves none.
+For `x * y`, `self` is x, and `other` is y. An addition passes on what it gets. It needs no values, and saves none.
 """
 
 # %% name="predict_exp"
@@ -155,7 +155,7 @@ kept.reveal({"x, the input": saved(e) == ["self"], "e, the result": saved(e) == 
 # %% [markdown]
 r"""
 The local derivative at $x$ is $e^x$, and that number has just been computed: it is the result. So some operations save their inputs, some
-their **result**, some nothing. Each of them saves what its backward needs, and no more. Remember this for section 6.
+their **result**, some nothing. Each of them saves what its backward may need. Remember this for section 6.
 
 Now back to the puzzle, with a third operation.
 """
@@ -187,7 +187,7 @@ triple.reveal({"yes, as with x + 1": outcome == "works", "no, as with x ** 2": o
 
 # %% [markdown]
 r"""
-The node of `3 * x` saves the factor 3, as a tensor. It does not save `x`: the 3 needs no gradient, so nobody will ask for `x`. And the table
+The node of `3 * x` saves the factor 3, as a tensor. (PyTorch computes it as `x * 3`, so the 3 is `other`.) It does not save `x`: the 3 needs no gradient, so nobody will ask for `x`. And the table
 answers the puzzle: in each row the second pass fails if something was saved, and works if nothing was.
 
 ## 3. Freed, not cleared
@@ -239,7 +239,7 @@ has.** The message means that, and only that. A graph whose nodes saved nothing 
 The backward pass of a larger graph, recorded while it ran: $L = (x\,y)^2 + 4\,y$. Use the buttons or the arrow keys. Say what you
 expect before you go through it:
 
-1. Which nodes have saved something? Which one has not, and will never be able to miss anything?
+1. Which nodes have saved something? Which one has not, and so has nothing that could be freed?
 2. When are the saved tensors of `r` freed: before `r` passes on, after it, or at the end of the whole pass?
 3. `r` and `s` get their messages at the same time. Which of them has its turn first?
 """
@@ -504,8 +504,8 @@ because `total` leads to them. In a loop for validation, where no `backward` is 
 ## 6. Changes in place are counted
 
 A node saves a tensor, not a copy of it. What if somebody writes into that tensor before the backward pass? PyTorch does not prevent it. It
-**counts**. Each tensor has a **version**: 0 when it is new, and one more after each change in place, also if the change is made through a
-view of it. A change **in place** writes into the memory of a tensor that is there: `t += 1`, `t.mul_(2)` (a final underscore says so),
+**counts**. Each tensor has a **version**: 0 when it is new, and higher after each change in place, also if the change is made through a
+view of it. (Mostly by one. `t[0] += 1` counts twice: an addition in a view, and an assignment.) A change **in place** writes into the memory of a tensor that is there: `t += 1`, `t.mul_(2)` (a final underscore says so),
 `t[0] = 5`, `optimizer.step()`.
 """
 
@@ -546,7 +546,7 @@ print("after t.data.add_(1):          ", t._version)
 # %% [markdown]
 r"""
 Views and `detach()` share the memory and the counter, and `no_grad()` does not stop the counting. `.data` shares the memory and
-**not** the counter: changes through it go unseen. (So do changes through `.numpy()`.)
+**not** the counter: changes through it go unseen. (So do changes through `.numpy()`, and, in the version used here, by an optimizer that was made with `fused=True`.)
 
 When a node saves a tensor, it notes the version. When it wants to use it, it compares.
 """
@@ -556,8 +556,8 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 a = 2 * x
 y = a.sin()  # needs a for its backward
 print("a is saved at version", a._version)
-a.add_(1)
 a.mul_(3)
+a.add_(1)
 print("and is now at version", a._version)
 try:
     y.sum().backward()
@@ -569,8 +569,8 @@ trace(y)
 
 # %% [markdown]
 r"""
-This is a message to read word by word. *Which tensor?* A float tensor with 2 entries, and "output 0 of Mul": that is its node **now**,
-so the last change was a multiplication. *How often?* It is at version 2, and 0 was expected: two changes after it had been saved. Look for
+This is a message to read word by word. *Which tensor?* A float tensor with 2 entries, and "output 0 of Add": that is its node **now**. So
+the last change that was recorded is an addition. (A change in `no_grad()`, or through `detach()`, leaves the node as it was.) *How often?* It is at version 2, and 0 was expected: two changes after it had been saved. Look for
 lines that change such a tensor in place, **below** the line that used it.
 
 The mend: work on another tensor (`b = a + 1`, or `a = a.clone()` before the change), or make the change before the value is used.
@@ -708,7 +708,7 @@ between.reveal(
 # %% [markdown]
 r"""
 `optimizer.step()` changes `w` in place, and the product needs the old `w` for the gradient of `x`. **First all backward passes, then the
-step; and after a step, a new forward.** This is where the loop of section 5 ends up, too, if you put `retain_graph=True` into it and then let an
+step; and after a step, a new forward.** This is where the loop with `h` in section 5 ends up, too, if you put `retain_graph=True` into it and then let an
 optimizer change `w`. On old versions of PyTorch such programs ran without an error. They were not right then, only silent.
 
 The last line shows how silent. There `x` needs no gradient. So no node has saved `w`, there is nothing to compare, and no error. (Here the gradient
