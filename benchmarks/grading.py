@@ -92,7 +92,7 @@ def _side_by_side(meter: Meter, folder: Path, count: int, only: str) -> dict[typ
             times = [f"{cost.wall / count:.2f}", f"{cost.cpu / count:.3f}"]
             beside = f"{cost.cpu / costs[Ours].cpu:.1f}" if Ours in costs else ""
             rows.append([f"`{kind.name}`", *times, beside, f"{cost.wall:.0f}", f"{cost.others:.1f}"])
-        else:
+        elif not installed(kind):
             rows.append([f"`{kind.name}`", f"not installed: {INSTALL}", "", "", "", ""])
     titles = ("grader", "s a submission", "CPU s a submission", "times our CPU", "s in all", "cores busy with others")
     _table(titles, rows)

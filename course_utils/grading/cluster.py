@@ -17,9 +17,7 @@ from course_utils.refusal import Refusal
 
 PACKAGE = Path(__file__).resolve().parents[1]
 WAIT = 20.0  # seconds for the scheduler to answer
-HOW_TO_INSTALL = (
-    '--scheduler needs Dask: `.venv/bin/pip install "distributed>=2024.8"`, here and where the workers are.'
-)
+HOW_TO_INSTALL = "--scheduler needs Dask: `.venv/bin/pip install -e '.[cluster]'`, here and where the workers are."
 
 
 @contextlib.contextmanager
@@ -41,8 +39,7 @@ def cluster(scheduler: str) -> Iterator[Executor]:
         ) from None
     with client:
         _check(client.run(release), scheduler)
-        # a worker that dies has its work done by another, as often as Dask is told to; it is not this work's fault
-        executor = client.get_executor(pure=False, retries=3)
+        executor = client.get_executor(pure=False)  # what a worker that dies leaves, Dask gives to another
         try:
             yield Remote(executor)
         finally:

@@ -9,6 +9,7 @@ from course_utils.checks.catalogue import find
 from course_utils.grading.definitions import PACKAGE, name_of, reached
 from course_utils.grading.sandbox import WHOLE
 
+
 @functools.cache
 def probe_of(exercise: str) -> dict[str, object]:
     """What `inside/probe.py` loads: the code that the exercise's probe needs, and nothing that only its truth does."""

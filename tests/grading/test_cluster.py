@@ -22,7 +22,6 @@ from course_utils.grading.cluster import Remote, cluster, release
 from course_utils.grading.crew import LostError
 from course_utils.refusal import Refusal
 
-pytest.importorskip("distributed", reason="Dask is not installed: pip install -e '.[cluster]'")
 SLOWLY = "import time\ntime.sleep(0.5)\n"  # so that there is a middle to be killed in
 COUNT = 8
 
