@@ -90,7 +90,8 @@ class Nbgrader(Grader):
 
     def prepare(self) -> None:
         for_nbgrader(self.folder, self.crowd)
-        done = subprocess.run(self._nbgrader("generate_assignment"), cwd=self.folder, capture_output=True, text=True)
+        command, its = self._nbgrader("generate_assignment"), environment(self.folder)
+        done = subprocess.run(command, cwd=self.folder, env=its, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"nbgrader generate_assignment failed: {done.stderr.strip()[-500:]}")
 
@@ -132,6 +133,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": str(folder),
         "JUPYTER_PLATFORM_DIRS": "1",
         "OMP_NUM_THREADS": "1",
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),  # nbgrader calls `alembic`
         "PYTHONPATH": str(ROOT),
     }
 

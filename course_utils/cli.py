@@ -21,6 +21,7 @@ _EXECUTE = "Run every notebook again: needed after a change in course_utils, whi
 _REGRADE = "Run a student's exercises, or everyone's of one exercise, or all again. May be given more than once."
 _STUDENT_FROM = "Finds the student in a file's path: its group `student`, or its first one."
 _LATE_PENALTY = "Percent of the points that each day begun after --due costs; 0 only notes it."
+_SCHEDULER = "Let the workers of Dask's scheduler at tcp://... or tls://... run them: docs/cluster.md."
 _KERNEL = "What runs the cells: children of a process that has loaded PyTorch, or, slower, Jupyter's own kernel."
 _TRUST = "Run without walls around submissions: with your rights, as if you had opened them yourself."
 _TIMES = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"]
@@ -115,6 +116,7 @@ def grade(
     submission_seconds: Annotated[float, typer.Option(min=1, help="What all of a submission may take.")] = 300,
     kernel: Annotated[str | None, typer.Option(metavar="forked|jupyter", help=_KERNEL)] = None,
     trust_submissions: Annotated[bool, typer.Option("--trust-submissions", help=_TRUST)] = False,
+    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help=_SCHEDULER)] = "",
 ) -> None:
     """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
     from course_utils.grading.command import About, grade
@@ -125,7 +127,7 @@ def grade(
     if late_penalty and due is None:
         raise Refusal("--late-penalty needs --due: say when the work was due.")
     about = About(roster, student_from, policy(due, late_penalty))
-    how = way(kernel, trust_submissions, Limits(exercise_seconds, submission_seconds))
+    how = way(kernel, trust_submissions, Limits(exercise_seconds, submission_seconds), scheduler)
     raise typer.Exit(grade(submissions, out, jobs or available_cores(), regrade=regrade or (), about=about, way=how))
 
 

@@ -6,6 +6,7 @@ line of its standard input is one, as JSON; `course_utils/grading/crew.py` write
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -262,9 +263,12 @@ def _requests() -> Iterator[str]:
     def read() -> None:
         for line in sys.stdin:
             lines.put(line)
-        for child in psutil.Process().children(recursive=True):
-            child.kill()
-        os._exit(0)
+        try:
+            for child in psutil.Process().children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):  # gone with the one before it
+                    child.kill()
+        finally:
+            os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
     while True:

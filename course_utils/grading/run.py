@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_utils.grading.cluster import cluster
 from course_utils.grading.crew import CREW, Kernel, LostError, Records, Settings, run_submission
 from course_utils.grading.cut import probe_of
 from course_utils.grading.limits import Limits
@@ -51,22 +52,29 @@ Arrived = Callable[[int, Outcome], None]
 
 @dataclass(frozen=True)
 class Way:
-    """How submissions are run. `trusted`: without walls around them. `secret`: folders that they must not see."""
+    """How submissions are run. `trusted`: without walls around them. `secret`: folders that they must not see.
+
+    `scheduler` is the address of Dask's scheduler, whose workers then run them.
+    """
 
     kernel: Kernel = FORKED if sys.platform == "linux" else JUPYTER
     trusted: bool = False
     limits: Limits = field(default_factory=Limits)
     secret: tuple[Path, ...] = ()
+    scheduler: str = ""
 
 
 USUAL = Way()
 
 
-def way(kernel: str | None, trusted: bool, limits: Limits) -> Way:
+def way(kernel: str | None, trusted: bool, limits: Limits, scheduler: str = "") -> Way:
     """The way that a command line asks for. Refuses a kernel that is none."""
     if kernel not in (None, FORKED, JUPYTER):
         raise Refusal(f"--kernel {kernel}: there are `{FORKED}` and `{JUPYTER}`.")
-    return Way(trusted=trusted, limits=limits) if kernel is None else Way(kernel, trusted, limits)
+    if kernel is None:
+        # workers may be on another system than this one
+        kernel = FORKED if scheduler else USUAL.kernel
+    return Way(kernel, trusted, limits, scheduler=scheduler)
 
 
 def available_cores() -> int:
@@ -90,8 +98,9 @@ SILENT = Watcher()
 class Runner:
     """Runs submissions in one way, in processes that it starts when they are needed and keeps between its runs."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, executor: Executor | None = None) -> None:
         self._settings = settings
+        self._executor = executor
 
     def run(
         self,
@@ -106,7 +115,8 @@ class Runner:
         then a `fault`.
         """
         outcomes: dict[int, Outcome] = {}
-        with _local_executor(min(workers, len(jobs) or 1)) as executor:
+        local = _local_executor(min(workers, len(jobs) or 1))
+        with contextlib.nullcontext(self._executor) if self._executor else local as executor:
             for number, outcome in _results(jobs, self._settings, executor, watcher):
                 outcomes[number] = outcome
                 arrived(number, outcome)
@@ -155,21 +165,29 @@ def _local_executor(workers: int) -> Iterator[Executor]:
 @contextlib.contextmanager
 def open_runner(way: Way) -> Iterator[Runner]:
     """A runner, and at the end none of its processes. Refuses where walls are wanted and cannot stand."""
-    if way.kernel == FORKED and sys.platform != "linux":
+    if way.kernel == FORKED and sys.platform != "linux" and not way.scheduler:
         raise Refusal("--kernel forked needs Linux: say --kernel jupyter.")
     if way.kernel == JUPYTER and not way.trusted:
         raise Refusal(
             "Jupyter's own kernel runs submissions with your rights: say --trust-submissions, if you would also open "
             "and run each of them yourself."
         )
+    if way.scheduler:
+        with cluster(way.scheduler) as executor:  # whose workers have homes, and walls, of their own
+            yield Runner(_settings(way, ""), executor)
+        return
     with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
         home = make_home(Path(folder) / "home") if way.kernel == FORKED else Path(folder)
         if not way.trusted:
             check_walls(home)
         try:
-            yield Runner(Settings(way.kernel, not way.trusted, str(home), tuple(map(str, way.secret)), way.limits))
+            yield Runner(_settings(way, str(home)))
         finally:
             CREW.close()
+
+
+def _settings(way: Way, home: str) -> Settings:
+    return Settings(way.kernel, not way.trusted, home, tuple(map(str, way.secret)), way.limits)
 
 
 def _work(job: Job) -> dict[str, object]:
