@@ -46,26 +46,33 @@ def walled(command: Sequence[str], home: Path, secret: Iterable[Path]) -> list[s
         *("--die-with-parent", "--new-session"),
         *_seen(list(map(Path.resolve, secret))),
         *("--ro-bind", str(home), HOME),
-        *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/"),
+        *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", scratch(), "--chdir", "/"),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--", *command),
     ]
 
 
+def scratch() -> str:
+    """The one folder that can be written to behind the walls: /tmp, unless this Python itself lies in it."""
+    return "/scratch" if any(path.is_relative_to("/tmp") for path in _pythons()) else "/tmp"
+
+
 def environment(home: str) -> dict[str, str]:
     """The variables of a process that runs submissions: none of the grader's."""
+    place = scratch() if home == HOME else "/tmp"
     return {
         "COURSE_PROGRESS": "memory",
-        "HOME": "/tmp",
-        "IPYTHONDIR": "/tmp/ipython",
+        "HOME": place,
+        "IPYTHONDIR": f"{place}/ipython",
         "LANG": "C.UTF-8",
         "LOGNAME": "learner",
         "MPLBACKEND": "agg",
-        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "MPLCONFIGDIR": f"{place}/matplotlib",
         "OMP_NUM_THREADS": "1",
         "PATH": "/usr/bin:/bin",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": home,
+        "TMPDIR": place,
     }
 
 

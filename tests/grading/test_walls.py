@@ -19,6 +19,7 @@ from course_utils.grading.cut import probe_of
 from course_utils.grading.kernel import ForkedKernel, Warm
 from course_utils.grading.limits import MB, Limits
 from course_utils.grading.run import Way, open_runner
+from course_utils.grading.sandbox import scratch
 from course_utils.refusal import Refusal
 
 pytestmark = [
@@ -130,12 +131,12 @@ def test_it_can_write_to_its_scratch_folder_alone_which_is_small_and_gone_afterw
         "    except OSError:\n        return False",
         "tops = ('', '/course', '/dev', '/dev/shm', '/usr', '/etc', '/proc')",
         "print([can(f'{top}/file') for top in tops])",
-        "print(can('/tmp/file'), os.getcwd())",
-        "for n in range(9):\n    open(f'/tmp/{n}', 'wb').write(bytes(10**6))",
+        f"print(can('{scratch()}/file'), os.getcwd())",
+        f"for n in range(9):\n    open('{scratch()}/' + str(n), 'wb').write(bytes(10**6))",
     )
-    assert tried.text.splitlines() == [str([False] * 7), "True /tmp"]
+    assert tried.text.splitlines() == [str([False] * 7), f"True {scratch()}"]
     assert tried.errors[0].startswith("OSError: [Errno 28]")
-    assert Ran(warm, "import os; print(os.listdir('/tmp'))").text == "[]\n"
+    assert Ran(warm, f"import os; print(os.listdir('{scratch()}'))").text == "[]\n"
 
 
 def test_it_has_no_rights_and_no_way_to_any(warm):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from course_utils.grading.inside import namespaces
 
-SCRATCH = "/tmp"
+SCRATCH = os.environ.get("HOME", "/tmp")
 _INIT = ("/bin/sleep", "infinity")
 
 
