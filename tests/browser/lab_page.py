@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as StillWaiting
 
 RUN_MILLISECONDS = 120_000
 # asked of JupyterLab itself: its indicator on the page says idle before there is a kernel
@@ -24,6 +26,7 @@ NO_CELL_WAITS = """() =>
         .filter(cell => cell.querySelector('.cm-content').innerText.trim())
         .every(cell => /\\[[\\d ]+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
 """
+EVERY_CELL_HAS_RUN = NO_CELL_WAITS.replace(r"[\d ]", r"\d")
 # the cells from one place to before another, as by selecting them and running the selection
 RUN_CELLS = """([first, end]) => {
     const notebook = jupyterapp.shell.currentWidget.content;
@@ -101,6 +104,9 @@ class LabPage:
         self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
         self.page.wait_for_function(NO_CELL_WAITS, timeout=RUN_MILLISECONDS)
         self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        # between two cells nothing waits and the kernel is idle, too
+        with contextlib.suppress(StillWaiting):
+            self.page.wait_for_function(EVERY_CELL_HAS_RUN, timeout=10_000)
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
         assert "[ ]:" not in prompts, f"not every cell has run: {prompts} {self.errors()}"
 
