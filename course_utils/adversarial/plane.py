@@ -24,7 +24,9 @@ class Field:
 
     def boundary(self) -> list[Segment]:
         """Short lines along which the logit is 0: the points that the head takes for neither moon."""
-        return [segment for i in range(len(self.ys) - 1) for j in range(len(self.xs) - 1) for segment in self._cut(i, j)]
+        return [
+            segment for i in range(len(self.ys) - 1) for j in range(len(self.xs) - 1) for segment in self._cut(i, j)
+        ]
 
     def _cut(self, i: int, j: int) -> list[Segment]:
         """The lines across one cell of the grid, from edge to edge."""

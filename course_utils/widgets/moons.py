@@ -34,7 +34,7 @@ def sentences(shown: Shown) -> str:
     """What the picture shows, in a few short sentences."""
     moment = shown.moment
     return (
-        f"{title(shown.run).capitalize()}. After step {moment.step}: lambda {moment.factor:.2f}. The label head is right "
-        f"for {share(moment.source)} of the source points and {share(moment.target)} of the target points. The domain "
+        f"{title(shown.run).capitalize()}. After step {moment.step}: lambda {moment.factor:.2f}. The label head is "
+        f"right for {share(moment.source)} of the source points and {share(moment.target)} of the target points. The domain "
         f"head is right for {share(moment.domain)} of all points; guessing gives 0.50."
     )

@@ -154,7 +154,7 @@ class _Live:
             self._explorer.set(place=min(change["new"], len(self._explorer.state().run.moments) - 1))
 
     def _pressed(self, button: object) -> None:
-        """Train, or stop training. In a notebook the training gives way between two moments, so that it can be stopped."""
+        """Train, or stop training: in a notebook it gives way between two moments, so that the button is heard."""
         if self._task is not None:
             self._task.cancel()
             return

@@ -73,7 +73,9 @@ def _draw_plane(canvas: Canvas, field: Field, data: Domains) -> None:
 def _lower(field: Field) -> Iterator[tuple[Point, Point]]:
     """Two corners of each strip of the grid that the head gives to the lower moon."""
     for i, (low, high) in enumerate(zip(field.ys, field.ys[1:], strict=False)):
-        middles = [sum((*field.rows[i][j : j + 2], *field.rows[i + 1][j : j + 2])) > 0 for j in range(len(field.xs) - 1)]
+        middles = [
+            sum((*field.rows[i][j : j + 2], *field.rows[i + 1][j : j + 2])) > 0 for j in range(len(field.xs) - 1)
+        ]
         for is_lower, cells in groupby(range(len(middles)), key=middles.__getitem__):
             if is_lower:
                 first, *_, last = [*cells] * 2
