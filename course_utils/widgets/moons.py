@@ -35,6 +35,6 @@ def sentences(shown: Shown) -> str:
     moment = shown.moment
     return (
         f"{title(shown.run).capitalize()}. After step {moment.step}: lambda {moment.factor:.2f}. The label head is "
-        f"right for {share(moment.source)} of the source points and {share(moment.target)} of the target points. The domain "
-        f"head is right for {share(moment.domain)} of all points; guessing gives 0.50."
+        f"right for {share(moment.source)} of the source points and {share(moment.target)} of the target points. The "
+        f"domain head is right for {share(moment.domain)} of all points; guessing gives 0.50."
     )
