@@ -153,8 +153,8 @@ LAYER = Exercise(
         Misconception(
             "none_missing",
             _layer(lambda g, factor: -factor * g),
-            "The forward has two arguments, x and the factor. Your backward returns one value. What is there to return "
-            "for a number?",
+            "The forward has two arguments, x and the factor. Your backward returns one value (a list counts as one). "
+            "What is there to return for a number?",
         ),
         Misconception(
             "number_gets_a_gradient",
@@ -205,8 +205,9 @@ def _probe_by_detach(answer: object, draw: Draw) -> Iterator[Observation]:
     def to_the_last_digit(way: Way, x: Tensor) -> tuple[bool, ...]:
         return tuple(torch.equal(way(x.clone().requires_grad_(), factor), x) for factor in (0.1, 0.3, 0.7))
 
-    def without_function(way: Way, x: Tensor, factor: float) -> bool:
-        return not is_custom(way(x.clone().requires_grad_(), factor))
+    def in_plain_arithmetic(way: Way, x: Tensor, factor: float) -> bool:
+        result = way(x.clone().requires_grad_(), factor)
+        return not is_custom(result) and not result._backward_hooks
 
     def unrecorded(way: Way, x: Tensor, factor: float) -> Tensor:
         with torch.no_grad():
@@ -217,8 +218,15 @@ def _probe_by_detach(answer: object, draw: Draw) -> Iterator[Observation]:
     parts = tuple(f"factor {factor}" for factor in (0.1, 0.3, 0.7))
     yield call("the value is x to the last digit", asked(to_the_last_digit), parts=parts, by_hand=False, x=x)
     given = {"x": draw.tensor(2), "factor": draw.tensor(1, low=0.1, high=0.9).abs().item()}
-    yield call("made without a Function", asked(without_function), by_hand=False, **given)
+    yield call("made without a Function and without a hook", asked(in_plain_arithmetic), by_hand=False, **given)
     yield call("value where nothing is recorded", asked(unrecorded), by_hand=False, **given)
+
+
+def _with_a_hook(x: Tensor, factor: float) -> Tensor:
+    own = x.view_as(x)
+    if own.requires_grad:
+        own.register_hook(lambda grad: -factor * grad)
+    return own
 
 
 def _in_another_order(x: Tensor, factor: float) -> Tensor:
@@ -250,14 +258,17 @@ BY_DETACH = Exercise(
             lambda x, factor: x - (1 + factor) * x.detach(),
             "Autograd sees the x that is not detached. In yours, that one stands with a factor of 1, and the value is "
             "wrong, too.",
-            also=(lambda x, factor: (1 + factor) * x - factor * x.detach(),),
+            also=(
+                lambda x, factor: x - 2 * x.detach(),
+                lambda x, factor: (1 + factor) * x - factor * x.detach(),
+            ),
         ),
         Misconception(
             "value_turned",
             lambda x, factor: -factor * x,
-            "The gradient is right, and the value is turned with it. What can be added that corrects the value and "
-            "that autograd does not see?",
-            also=(lambda x, factor: x.detach() - factor * x,),
+            "The gradient is right, the value is not. What can be added that corrects the value, and that autograd "
+            "does not see?",
+            also=(lambda x, factor: x.detach() - factor * x, lambda x, factor: 2 * x.detach() - factor * x),
         ),
         Misconception(
             "not_turned",
@@ -279,7 +290,9 @@ BY_DETACH = Exercise(
         Misconception(
             "with_a_function",
             lambda x, factor: _layer(_right).apply(x, factor),
-            "This is right, and made with a Function. Here the same is asked of plain arithmetic and `detach`.",
+            "This is right, and made with a Function or a hook. Here the same is asked of plain arithmetic and "
+            "`detach`.",
+            also=(_with_a_hook,),
         ),
     ),
     hints=(

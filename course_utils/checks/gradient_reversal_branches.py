@@ -137,6 +137,16 @@ MEND_TWO_HEADS = Exercise(
             "Now nothing is turned any more. The domain head is to read features that have passed the layer.",
         ),
         Misconception(
+            "heads_exchanged",
+            _two_heads(lambda net, h, factor: (net.domain(reverse(h, factor)), net.label(h))),
+            "The caller expects first what the label head says, and then what the domain head says.",
+        ),
+        Misconception(
+            "curve_lost",
+            _two_heads(lambda net, h, factor: (net.label(torch.atanh(h)), net.domain(reverse(torch.atanh(h), factor)))),
+            "The layer is in its place. The features are what has gone through `tanh`, as before.",
+        ),
+        Misconception(
             "input_turned",
             _two_heads(lambda net, h, factor: (net.label(h), net.domain(factor * h))),
             "The value is changed on its way to the domain head. The layer changes only what comes back.",
@@ -155,38 +165,41 @@ MEND_TWO_HEADS = Exercise(
 
 
 def _probe_hook(answer: object, draw: Draw) -> Iterator[Observation]:
-    slopes = draw.tensor(2).tolist()
+    slopes = draw.tensor(2)
 
     def label(h: Tensor) -> Tensor:
-        return slopes[0] * h**2
+        return slopes * h**2
 
-    def domain_with(weight: Tensor) -> Callable[[Tensor], Tensor]:
-        return lambda h: weight * h**2
+    def domain_with(scale: Tensor, shift: Tensor) -> Callable[[Tensor], Tensor]:
+        return lambda h: scale * (h + shift) ** 2  # the addition sends h and the shift one and the same tensor
 
-    def gradients(incoming: Tensor, h: Tensor, weight: Tensor, factor: float) -> tuple[Tensor | None, ...]:
+    def gradients(
+        incoming: Tensor, h: Tensor, scale: Tensor, shift: Tensor, factor: float
+    ) -> tuple[Tensor | None, ...]:
         with recording():
-            leaf, own = h.clone().requires_grad_(), weight.clone().requires_grad_()
-            of_label, of_domain = answer(leaf * 1, label, domain_with(own), factor)
-            both = torch.stack([of_label, of_domain])
-            return of_label, of_domain, *torch.autograd.grad(both, (leaf, own), incoming, allow_unused=True)
+            leaves = [one.clone().requires_grad_() for one in (h, scale, shift)]
+            both = answer(leaves[0] * 1, label, domain_with(*leaves[1:]), factor)
+            return *both, *torch.autograd.grad(torch.stack([*both]), leaves, incoming, allow_unused=True)
 
-    def twice(incoming: Tensor, h: Tensor, weight: Tensor, factor: float, other: float) -> tuple[Tensor, ...]:
+    def twice(
+        incoming: Tensor, h: Tensor, scale: Tensor, shift: Tensor, factor: float, other: float
+    ) -> tuple[Tensor, ...]:
         with recording():
             leaf = h.clone().requires_grad_()
             features = leaf * 1
-            pairs = [answer(features, label, domain_with(weight), one) for one in (factor, other)]
+            pairs = [answer(features, label, domain_with(scale, shift), one) for one in (factor, other)]
             return tuple(torch.autograd.grad(pair[1], leaf, incoming, retain_graph=True)[0] for pair in pairs)
 
-    def unrecorded(h: Tensor, weight: Tensor, factor: float) -> tuple[Tensor, ...]:
+    def unrecorded(h: Tensor, scale: Tensor, shift: Tensor, factor: float) -> tuple[Tensor, ...]:
         with torch.no_grad():
-            return answer(h, label, domain_with(weight), factor)
+            return answer(h, label, domain_with(scale, shift), factor)
 
     def asked(compute: Callable[..., object]) -> object:
         return compute if callable(answer) else answer
 
     factor, other = draw.tensor(2, low=0.1, high=0.9).abs().tolist()
-    given = {"h": draw.tensor(2), "weight": draw.tensor(2)}
-    parts = ("label(h)", "domain(h)", "gradient of h", "gradient of the domain head's weight")
+    given = {"h": draw.tensor(2), "scale": draw.tensor(2), "shift": draw.tensor(2, low=3, high=5)}
+    parts = ("label(h)", "domain(h)", "gradient of h", "gradient of the domain head's scale", "and of its shift")
     incoming = draw.tensor(2, 2)
     yield call("both heads", asked(gradients), parts=parts, by_hand=False, incoming=incoming, **given, factor=factor)
     label_of = "gradient of h from the domain head, after two calls with the same h"
@@ -222,6 +235,20 @@ def _on_the_result(h: Tensor, label: Head, domain: Head, factor: float) -> tuple
     return label(h), result
 
 
+def _on_the_result_always(h: Tensor, label: Head, domain: Head, factor: float) -> tuple[Tensor, Tensor]:
+    result = domain(h)
+    result.register_hook(lambda grad: -factor * grad)
+    return label(h), result
+
+
+def _label_side(h: Tensor, label: Head, domain: Head, factor: float) -> tuple[Tensor, Tensor]:
+    return _hooked(lambda h: h.view_as(h))(h, domain, label, factor)[::-1]
+
+
+def _label_side_always(h: Tensor, label: Head, domain: Head, factor: float) -> tuple[Tensor, Tensor]:
+    return _hooked(lambda h: h.view_as(h), always=True)(h, domain, label, factor)[::-1]
+
+
 def _forgets_to_return(grad: Tensor, factor: float) -> None:
     _ = -factor * grad
 
@@ -240,6 +267,7 @@ MEND_HOOK = Exercise(
     probe=_probe_hook,
     truth=_with_mixed_features,
     given=_hooked(lambda h: h, always=True),
+    when_as_given="A second name, as in `own = h`, makes no second tensor.",
     misconceptions=(
         Misconception(
             "hook_on_the_features",
@@ -257,11 +285,29 @@ MEND_HOOK = Exercise(
             "hook_on_the_result",
             _on_the_result,
             "The hook hangs behind the domain head. So the head's own weight is turned as well.",
+            also=(_on_the_result_always,),
         ),
         Misconception(
             "copy_cut_off",
             _hooked(torch.detach),
             "The domain head reads a detached tensor. A tensor of its own is right, but it has to hang on h.",
+        ),
+        Misconception(
+            "other_head_turned",
+            _label_side,
+            "It is the label head that reads the tensor with the hook. Which of the two is to be turned?",
+            also=(_label_side_always,),
+        ),
+        Misconception(
+            "writes_into_the_gradient",
+            _hooked(lambda h: h.view_as(h), lambda grad, factor: grad.mul_(-factor)),
+            "The gradient of h is right. Your hook writes into the gradient that it was given, and this one goes to "
+            "the domain head's weight as well. Make a new tensor.",
+        ),
+        Misconception(
+            "value_turned",
+            lambda h, label, domain, factor: (label(h), domain(-factor * h)),
+            "The domain head reads other numbers than the features. Only what comes back is to be changed.",
         ),
         Misconception(
             "hook_returns_nothing",

@@ -43,15 +43,15 @@ PREDICT_TURNED = Exercise(
         Misconception(
             "reversal_affects_later_layers",
             (2.0, 6.0, -3.5),
-            "w and a are right. You turned d as well. On its way from the loss, does the message for d come through "
-            "the layer?",
-            also=((2.0, 6.0, -7.0), (26.0, 6.0, -3.5), (26.0, 6.0, -7.0)),
+            "What is turned, or halved, in your d.grad, should not be. On its way from the loss, does the message for "
+            "d come through the layer?",
+            also=((2.0, 6.0, -7.0), (2.0, 6.0, 3.5), (26.0, 6.0, -3.5), (26.0, 6.0, -7.0), (-6.0, 6.0, -7.0)),
         ),
         Misconception(
             "everything_is_turned",
             (-13.0, -3.0, -3.5),
-            "You turned everything, as a layer on the loss does. This one stands in one branch: what reaches w over "
-            "the other branch, and what reaches a?",
+            "A message is turned that has not passed the layer. It stands in one branch only: what reaches w over the "
+            "other branch, and what reaches a?",
             also=((-26.0, -6.0, -7.0), (-13.0, 6.0, 7.0), (-26.0, 6.0, 7.0), (-13.0, 6.0, -3.5)),
         ),
         Misconception(
@@ -74,6 +74,12 @@ PREDICT_TURNED = Exercise(
             "input_forgotten",
             (1.0, 6.0, 7.0),
             "a and d are right, and 1 is what arrives at h. From h to w there is one more local derivative.",
+        ),
+        Misconception(
+            "weights_for_values",
+            (2.0, 5.0, 8.0),
+            "w is right. For the heads you gave the weights themselves. If a grows a little, how fast does a * h grow?",
+            also=((2.0, 5.0, -4.0), (2.0, 5.0, -8.0), (2.0, 5.0, 4.0)),
         ),
         Misconception(
             "values_exchanged",

@@ -135,6 +135,13 @@ MOONS_LOSS = Exercise(
     truth=_Known(_by_hand, reaches=True),
     misconceptions=(
         Misconception(
+            "factor_twice",
+            _mistake(lambda net, h, batch, factor: factor * _turned_domain_loss(net, h, batch, 1.0)),
+            "The features get the right share. The factor stands before the loss, so the domain head itself learns "
+            "only with that share, and with factor 0 not at all.",
+            also=(_mistake(lambda net, h, batch, factor: factor * _turned_domain_loss(net, h, batch, factor)),),
+        ),
+        Misconception(
             "not_turned",
             _mistake(lambda net, h, batch, factor: _domain_loss(net, h, batch)),
             "The loss is right. The gradients of the domain head reach the features as they are: they help it. What is "
@@ -150,17 +157,10 @@ MOONS_LOSS = Exercise(
             "The layer is in the right place. It turns with factor 1, whatever was asked for.",
         ),
         Misconception(
-            "factor_twice",
-            _mistake(lambda net, h, batch, factor: factor * _turned_domain_loss(net, h, batch, 1.0)),
-            "The features get the right share. The factor stands before the loss, so the domain head itself learns "
-            "only with that share, and with factor 0 not at all.",
-            also=(_mistake(lambda net, h, batch, factor: factor * _turned_domain_loss(net, h, batch, factor)),),
-        ),
-        Misconception(
             "layer_on_the_loss",
             _mistake(lambda net, h, batch, factor: reverse(_domain_loss(net, h, batch), factor)),
-            "On the loss, the layer turns the domain head's own gradient as well. Where does it stand if the head is "
-            "to learn as usual?",
+            "A layer on the loss, like a minus before it, turns the domain head's own gradient as well. What stands "
+            "between the features and the head, and leaves the head alone?",
             also=(
                 _mistake(lambda net, h, batch, factor: _bce(reverse(net.domain(h), factor), batch.domains)),
                 _mistake(lambda net, h, batch, factor: -factor * _domain_loss(net, h, batch)),
@@ -192,6 +192,32 @@ MOONS_LOSS = Exercise(
             "domain_head_missing",
             _mistake(lambda net, h, batch, factor: 0 * h.sum()),
             "The label loss is there, and the domain head has no loss: it gets nothing, and sends nothing.",
+        ),
+        Misconception(
+            "domains_exchanged",
+            _mistake(lambda net, h, batch, factor: _bce(net.domain(reverse(h, factor)), 1 - batch.domains)),
+            "Each point is to be named the other domain. Which number does `batch.domains` give to the source, and in "
+            "which order do your points come?",
+            also=(
+                _mistake(
+                    lambda net, h, batch, factor: _bce(net.domain(reverse(h.roll(_HALF, 0), factor)), batch.domains)
+                ),
+            ),
+        ),
+        Misconception(
+            "summed",
+            _mistake(lambda net, h, batch, factor: 2 * _HALF * _turned_domain_loss(net, h, batch, factor)),
+            "A sum in place of a mean makes the loss, and each step of the training, many times as large.",
+            also=(
+                _mistake(
+                    lambda net, h, batch, factor: _turned_domain_loss(net, h, batch, factor),
+                    lambda net, h, batch, factor: _HALF * _bce(net.label(h[:_HALF]), batch.labels),
+                ),
+                _mistake(
+                    lambda net, h, batch, factor: 2 * _HALF * _turned_domain_loss(net, h, batch, factor),
+                    lambda net, h, batch, factor: _HALF * _bce(net.label(h[:_HALF]), batch.labels),
+                ),
+            ),
         ),
         Misconception(
             "only_the_target",
