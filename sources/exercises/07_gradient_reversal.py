@@ -65,7 +65,26 @@ check("reversal_layer", Reversal)
 
 # %% [markdown]
 r"""
-## 2. Predict: who is turned
+## 2. Write: without a Function
+
+Write a reversal layer without a Function and without a hook, with PyTorch's own operations and `detach`. Its value must be `x` to the last digit, whatever the factor is. (Infinite numbers do not occur.)
+"""
+
+
+# %% name="reverse_by_detach" tags=["answer"]
+def reverse_by_detach(x, factor):
+    ### BEGIN SOLUTION
+    still = x.detach()
+    return still + factor * (still - x)
+    ### END SOLUTION
+
+
+# %% name="reverse_by_detach.check" tags=["check"]
+check("reverse_by_detach", reverse_by_detach)
+
+# %% [markdown]
+r"""
+## 3. Predict: who is turned
 
 A network of single numbers. `x = 2.0` is the input. The weights `w = 3.0`, `a = 5.0` and `d = 8.0` require a gradient.
 
@@ -92,7 +111,7 @@ check("predict_turned", grads)
 
 # %% [markdown]
 r"""
-## 3. Choose: one loss for two players
+## 4. Choose: one loss for two players
 
 One backward pass, and one optimizer, which makes the loss small, for all parameters. The *domain head* shall become better at its own loss. The *features* shall make the label loss small and the domain loss large. `label_loss(h)` and `domain_loss(h)` are
 what the two heads lose when they read `h`.
@@ -117,7 +136,7 @@ check("choose_loss", choice)
 
 # %% [markdown]
 r"""
-## 4. Mend: the schedule
+## 5. Mend: the schedule
 
 `lambda_at` is to give the factor at one batch of a training: $\frac{2}{1 + e^{-10 p}} - 1$, where the progress $p$ is 0 at the very first batch and rises by the same amount at each batch, so that it would reach 1 at the first batch after the last one. `batch` and `epoch`
 count from 0; `batches` is the number of batches in an epoch, `epochs` the number of epochs. Two mistakes are in it.
@@ -141,7 +160,7 @@ check("mend_schedule", lambda_at)
 
 # %% [markdown]
 r"""
-## 5. Mend: a network that turns too much
+## 6. Mend: a network that turns too much
 
 `TwoHeads()(x, factor)` gives what the label head and the domain head say of `x`. Gradients from the domain head are to be multiplied by `-factor` on their way into the features. Everything else is to be as without a layer. As it is, the label head suffers,
 and the schedule has no effect. Mend the class. Leave the names and sizes of its three layers as they are.
@@ -177,7 +196,7 @@ check("mend_two_heads", TwoHeads)
 
 # %% [markdown]
 r"""
-## 6. Mend: a hook
+## 7. Mend: a hook
 
 Somebody turns gradients with a hook. `both_heads(h, label, domain, factor)` gets the features and two functions, and returns `label(h)` and `domain(h)`. What `domain` sends back to `h` is to be multiplied by `-factor`, and nothing else. It must also work where
 nothing is recorded. Mend it, and keep to hooks: `reverse` is not to be used here.
@@ -203,7 +222,7 @@ check("mend_hook", both_heads)
 
 # %% [markdown]
 r"""
-## 7. Predict: once, twice, three times
+## 8. Predict: once, twice, three times
 
 `x = 2.0`, and $z = r(x)^4$, where `r(x)` is `reverse(x, 0.5)`. Each derivative is computed by autograd from the one before, with `create_graph=True`:
 
@@ -227,25 +246,6 @@ derivatives = (-16.0, 12.0, -6.0)
 
 # %% name="predict_derivatives.check" tags=["check"]
 check("predict_derivatives", derivatives)
-
-# %% [markdown]
-r"""
-## 8. Write: without a Function
-
-Write a reversal layer without a Function and without a hook, with PyTorch's own operations and `detach`. Its value must be `x` to the last digit, whatever the factor is. (Infinite numbers do not occur.)
-"""
-
-
-# %% name="reverse_by_detach" tags=["answer"]
-def reverse_by_detach(x, factor):
-    ### BEGIN SOLUTION
-    still = x.detach()
-    return still + factor * (still - x)
-    ### END SOLUTION
-
-
-# %% name="reverse_by_detach.check" tags=["check"]
-check("reverse_by_detach", reverse_by_detach)
 
 # %% [markdown]
 r"""
