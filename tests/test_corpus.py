@@ -339,6 +339,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
         ),
         ("f07", "a value that is negated with its gradient"): (
             Cell("lesson", "ways"),
+            Cell("lesson", "reveal_ways"),
             Mistake("reversal_layer", "value_turned"),
             Mistake("reverse_by_detach", "value_turned"),
             Mistake("reverse_by_detach", "mirrored"),

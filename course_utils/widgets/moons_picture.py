@@ -100,7 +100,7 @@ def _draw_points(axes: Axes, data: Domains, source: Tensor, target: Tensor) -> N
             chosen = points[:_POINTS][labels[:_POINTS] == label].tolist()
             places = [axes.at(_inside(point, axes)) for point in chosen]
             fill, stroke = (language.CARD, ink) if hollow else (ink, language.CARD)
-            axes.canvas.stamps(places, shape, fill=fill, stroke=stroke, width=1.4 if hollow else 0.6)
+            axes.canvas.stamps(places, shape, fill=fill, stroke=stroke, width=1.4 if hollow else 0.35)
 
 
 def _inside(point: Sequence[float], axes: Axes) -> Point:
@@ -115,7 +115,7 @@ def _draw_key(canvas: Canvas) -> None:
     for domain, hollow in (("source", False), ("target", True)):
         for (name, ink, _), shape in zip(_MOONS, _SHAPES, strict=True):
             fill, stroke = (language.CARD, ink) if hollow else (ink, language.CARD)
-            canvas.stamps([(x + 6, 352)], shape, fill=fill, stroke=stroke, width=1.4 if hollow else 0.6)
+            canvas.stamps([(x + 6, 352)], shape, fill=fill, stroke=stroke, width=1.4 if hollow else 0.35)
             canvas.text(x + 17, 352, f"{domain}, {name}", size=12)
             x += 138
     canvas.line((x, 352), (x + 22, 352), stroke=language.INK, width=2.5)
