@@ -773,7 +773,7 @@ ask a fresh judge.
 | "cannot register a hook on a tensor that doesn't require gradient" | evaluation without recording: [section 4](#4.-Other-ways-to-the-same-gradient) |
 | "Output 0 of ... is a view and is being modified inplace" | a layer in place behind the reversal: [section 1](#1.-The-layer) |
 | Jacobian mismatch from gradcheck | right so: [section 5](#5.-A-backward-that-has-to-fail-its-judge) |
-| a good source accuracy, a good domain accuracy, and a bad target | the moons lie on each other the wrong way: [section 8](#8.-A-seed-that-fails) |
+| the source is learnt, the domain head nearly guesses, and the target accuracy is bad | the moons lie on each other the wrong way: [section 8](#8.-A-seed-that-fails) |
 
 ## What you can do now
 
