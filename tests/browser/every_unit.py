@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 
 from course_utils.checks.catalogue import catalogue
 
-from .lab_page import KERNEL_IS_IDLE
 from .stored import last_output, named
 
 PICTURE_TEXT = re.compile(r'<img [^>]*?alt="([^"]*)"')
@@ -165,14 +164,6 @@ def numbers_in(text):
     return [float(found) for found in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", text)]
 
 
-def keep(asked):
-    """Presses "Keep my prediction", once what was entered has reached the kernel, as it has with a person's hands."""
-    # ipywidgets sends a second change only after the first one is answered, and a click at once
-    asked.page.wait_for_timeout(100)
-    asked.page.wait_for_function(KERNEL_IS_IDLE)
-    asked.page.keyboard.press("Space")
-
-
 def choose(asked, answer):
     """Keeps the second choice; the sentences that should follow, at once and in the reveal."""
     right = re.match(r"It is: (.+) \(no prediction kept", answer)[1]
@@ -186,7 +177,7 @@ def choose(asked, answer):
     expect(second).to_be_checked()
     expect(first).not_to_be_checked()
     tab_to(asked.get_by_role("button", name="Keep my prediction"))
-    keep(asked)
+    keyboard.press("Space")
     choice = second.locator("xpath=..").inner_text().strip()
     kept = f"You predicted: {choice}."
     return kept, [f"{kept} That is right." if choice == right else f"{kept} It is: {right}."]
@@ -206,11 +197,11 @@ def type_numbers(asked, answer):
         keyboard.type(typed)
         keyboard.press("Tab")
     expect(button).to_be_focused()
-    keep(asked)
+    keyboard.press("Space")
     expect(said).to_have_text(f'{names[0]}: "five" is not a number. Write it as 36, -1.5 or 1/3.')
     fields[0].fill(predicted[0])
     tab_to(button)
-    keep(asked)
+    keyboard.press("Space")
     right = [f"You predicted {n} = {v}, and that is right." for n, v in zip(names[:-1], numbers[:-1], strict=True)]
     wrong = f"You predicted {names[-1]} = 1/3. It is {numbers[-1]}."
     pairs = zip(names, predicted, strict=True)
