@@ -98,22 +98,22 @@ PREDICT_DOT_GRAD = Exercise(
 
 # mend_training -------------------------------------------------------------------------------------------------
 
-_AFTER = ("w", "w.requires_grad", "w.is_leaf", "what train returns", "grad mode afterwards")
+_AFTER = ("w", "w.requires_grad", "w.is_leaf", "what train returns", "it returns w itself", "grad mode afterwards")
 Loss = Callable[[Tensor], Tensor]
 Train = Callable[[Loss, Tensor, int, float], Tensor]
 
 
 def _probe_training(answer: object, draw: Draw) -> Iterator[Observation]:
-    def trained(w: Tensor, target: Tensor, left_in_grad: Tensor, steps: int, lr: float) -> tuple[object, ...]:
+    def trained(w: Tensor, target: Tensor, left_in_grad: Tensor | None, steps: int, lr: float) -> tuple[object, ...]:
         leaf = w.clone().requires_grad_()
-        leaf.grad = left_in_grad.clone()
+        leaf.grad = None if left_in_grad is None else left_in_grad.clone()
         with warnings.catch_warnings(), torch.enable_grad():  # which also puts the grad mode right afterwards
             warnings.simplefilter("ignore")  # torch's, where .grad of a tensor that is no leaf is read
             returned = answer(lambda w: ((w - target) ** 2).sum().reshape(1), leaf, steps, lr)
-            return leaf, leaf.requires_grad, leaf.is_leaf, returned, torch.is_grad_enabled()
+            return leaf, leaf.requires_grad, leaf.is_leaf, returned, returned is leaf, torch.is_grad_enabled()
 
-    for steps, lr in ((1, 0.3), (3, 0.15)):
-        w, target, left = draw.tensor(3), draw.tensor(3), draw.tensor(3)
+    for steps, lr, left in ((1, 0.3, draw.tensor(3)), (3, 0.15, draw.tensor(3)), (2, 0.2, None)):
+        w, target = draw.tensor(3), draw.tensor(3)
         given = {"w": w, "target": target, "left_in_grad": left, "steps": steps, "lr": lr}
         asked = trained if callable(answer) else answer
         yield call("after training", asked, by_hand=False, parts=_AFTER, **given)
@@ -205,6 +205,15 @@ def _cleared_after(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
     return w
 
 
+def _zeroed_first(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
+    w.grad.zero_()
+    return _uncleared(loss_of, w, lr)
+
+
+def _returns_another(loss_of: Loss, w: Tensor, steps: int, lr: float) -> Tensor:
+    return _descend(loss_of, w, steps, lr).detach()
+
+
 def _uphill(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
     _clear(w)
     loss_of(w).backward()
@@ -250,6 +259,7 @@ MEND_TRAINING = Exercise(
             "cleared_once",
             _train(_uncleared, before=_clear),
             "You clear w.grad once, before the loop. What does the second step find there?",
+            also=(_train(_uncleared, before=lambda w: w.grad.zero_()),),
         ),
         Misconception(
             "update_replaces_leaf",
@@ -269,6 +279,17 @@ MEND_TRAINING = Exercise(
             _train(_cleared_before_use),
             "You clear w.grad between `backward` and the update. What is left for the update to use?",
             also=(_train(_zeroed_before_use),),
+        ),
+        Misconception(
+            "zeroed_where_there_is_none",
+            _train(_zeroed_first),
+            "Before the first `backward` there is no gradient: `w.grad` is None, and None has no `zero_()`. What "
+            "clears it in both cases?",
+        ),
+        Misconception(
+            "returns_another_tensor",
+            _returns_another,
+            "w is trained. What comes back has the same values, and is another tensor. `train` was to return `w`.",
         ),
         Misconception(
             "zero_grad_writes_zeros",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
+from course_utils.checks.asking_for_gradients_loops import through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -61,7 +62,8 @@ MEND_JACOBIAN = Exercise(
     probe=_probe_jacobian,
     truth=_rows,
     given=_asked(lambda y, x: torch.stack(torch.autograd.grad(list(y), [x] * len(y)))),
-    when_as_given="All rows are still the same sum: one call is one backward pass.",
+    when_as_given="All rows are the same sum. Either one call made them, and one call is one backward pass. Or they "
+    "are all one tensor, `x.grad`, and every backward has added to it.",
     misconceptions=(
         Misconception(
             "jacobian_transposed",
@@ -74,6 +76,18 @@ MEND_JACOBIAN = Exercise(
             _asked(lambda y, x: torch.autograd.grad(y, x, torch.ones_like(y))[0]),
             "This is the sum of the rows: weights of ones. Each row needs weights of its own.",
             also=(_asked(lambda y, x: torch.autograd.grad(y.sum(), x)[0]),),
+        ),
+        Misconception(
+            "never_cleared",
+            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, copied=True))),
+            "The first row is right, and each later one contains those before it. What does `backward` do to what "
+            "stands in x.grad?",
+        ),
+        Misconception(
+            "last_row_for_all",
+            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed=True))),
+            "Every row is that of the last output: they are all one tensor, `x.grad`, and each pass writes into it. "
+            "What makes a row yours?",
         ),
         Misconception(
             "first_row_for_all",
@@ -168,6 +182,10 @@ def _flag_too_late(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object
     return torch.autograd.grad(output, inputs, materialize_grads=True)
 
 
+def _copies_not_used(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
+    return torch.autograd.grad(f(*inputs), _copies(inputs), materialize_grads=True)
+
+
 def _never_flagged(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
     return torch.autograd.grad(f(*inputs), inputs, materialize_grads=True)
 
@@ -208,8 +226,14 @@ GRADIENT_FOR_EACH = Exercise(
         Misconception(
             "allow_unused_covers_everything",
             _flag_too_late,
-            "The flag is set after f has been computed. What has not been recorded then, cannot be asked for later.",
-            also=(_never_flagged,),
+            "No tensor that `f` was given required a gradient at that moment. What has not been recorded then cannot "
+            "be asked for later.",
+            also=(_never_flagged, _copies_not_used),
+        ),
+        Misconception(
+            "first_input_only",
+            _with_copies(lambda output, leaves: torch.autograd.grad(output, leaves[0], materialize_grads=True)),
+            "You ask for the gradient of the first input only. How is the call told about all of them?",
         ),
         Misconception(
             "given_tensors_changed",
@@ -305,14 +329,14 @@ BY_COLUMN = Exercise(
         Misconception(
             "slice_is_the_same_tensor",
             _column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k])[0]),
-            "Without `allow_unused` the error is back. It has a point: the slice in this call is a new tensor, younger "
-            "than the values. Which tensor were they computed from?",
+            "Without `allow_unused` the error is back. It has a point: the slice that you ask for is a tensor of its "
+            "own, and the values were computed from X, not from it.",
         ),
         Misconception(
             "zeros_in_place_of_none",
             _column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k], materialize_grads=True)[0]),
-            "Now there are zeros in place of None: they still say that no path was found. The slice in this call is a "
-            "new tensor, and the values do not come from it.",
+            "Now there are zeros in place of None: they still say that no path was found. The slice that you ask for is a "
+            "tensor of its own, and the values do not come from it.",
         ),
         Misconception(
             "row_in_place_of_column",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from course_utils.checks.asking_for_gradients_loops import through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call, choice_of
 from course_utils.checks.exercise import Exercise, Misconception
@@ -75,10 +76,26 @@ EACH_OUTPUT = Exercise(
             _outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y))[0]),
             "One pass gives one number for each entry of t. In it the outputs of a sample are added up. How many "
             "passes keep them apart?",
-            also=(
-                _outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y))[0].expand(y.shape)),
-                _outputs(lambda y, t: torch.autograd.grad(y.sum(), t)[0].squeeze()),
-            ),
+            also=(_outputs(lambda y, t: torch.autograd.grad(y.sum(), t)[0].squeeze()),),
+        ),
+        Misconception(
+            "one_dot_grad_for_all",
+            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t), dim=1)),
+            "Every column is the same sum over the outputs. Either one pass made them, or they are all one tensor, "
+            "`t.grad`, and every backward has added to it.",
+            also=(_outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y))[0].expand(y.shape)),),
+        ),
+        Misconception(
+            "last_output_for_all",
+            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed=True), dim=1)),
+            "Every column is that of the last output: they are all one tensor, `t.grad`, and each pass writes into it. "
+            "What makes a gradient yours?",
+        ),
+        Misconception(
+            "never_cleared",
+            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, copied=True), dim=1)),
+            "The first column is right, and each later one contains those before it. What does `backward` do to what "
+            "stands in t.grad?",
         ),
         Misconception(
             "outputs_in_rows",
@@ -213,11 +230,12 @@ def _probe_standardise(answer: object, draw: Draw) -> Iterator[Observation]:
         return y, torch.autograd.grad(y, leaf, g)[0]
 
     parts = ("values", "gradient of x for the weights g")
+    asked = both if callable(answer) else answer
     for shape in ((3, 2), (5, 1)):
-        asked = both if callable(answer) else answer
-        yield call(
-            "batch norm", asked, by_hand=False, parts=parts, x=draw.tensor(*shape, high=4.5), g=draw.tensor(*shape)
-        )
+        given = {"x": draw.tensor(*shape, high=4.5), "g": draw.tensor(*shape)}
+        yield call("batch norm", asked, by_hand=False, parts=parts, **given)
+    small = {"x": draw.tensor(4, 2) * 1e-3, "g": draw.tensor(4, 2)}  # a variance beside which 1e-5 counts
+    yield call("batch norm of small numbers", asked, by_hand=False, parts=parts, **small)
 
 
 def _with_plain_numbers(x: Tensor) -> Tensor:
@@ -274,6 +292,16 @@ STANDARDISE = Exercise(
             "other_variance",
             _norm(_detached(_mean), lambda x: x.var(0).detach()),
             "The values have changed: `var` divides by N - 1 unless it is told `unbiased=False`.",
+        ),
+        Misconception(
+            "constant_left_out",
+            lambda x: (x - _mean(x).detach()) / _variance(x).detach().sqrt(),
+            "Right, as long as the columns vary a lot. For a column of nearly equal numbers the 1e-5 counts. Where "
+            "was it, under the root or outside?",
+            also=(
+                lambda x: (x - _mean(x).detach()) / (_variance(x).detach().sqrt() + _SMALL),
+                lambda x: (x - _mean(x).detach()) / (_variance(x).detach() + 1e-8).sqrt(),
+            ),
         ),
         Misconception(
             "one_number_for_all_columns",

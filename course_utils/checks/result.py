@@ -78,7 +78,7 @@ class Result:
         if self.mine is None:
             return f"{self._heading('Not attempted yet')}{hints_html(self.exercise.hints)}"
         thought = f"<div>{paragraphs(self.exercise.when_as_given)}</div>" if self.exercise.when_as_given else ""
-        heading = self._heading("Not attempted yet: it still does what the given code did")
+        heading = self._heading("Not attempted yet, or changed without effect: it still does what the given code did")
         return f"{heading}{self._table()}{thought}{hints_html(self.exercise.hints)}"
 
     def _wrong(self) -> str:
