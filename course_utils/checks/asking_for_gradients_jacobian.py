@@ -335,8 +335,8 @@ BY_COLUMN = Exercise(
         Misconception(
             "zeros_in_place_of_none",
             _column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k], materialize_grads=True)[0]),
-            "Now there are zeros in place of None: they still say that no path was found. The slice that you ask for is a "
-            "tensor of its own, and the values do not come from it.",
+            "Now there are zeros in place of None: they still say that no path was found. The slice that you ask for "
+            "is a tensor of its own, and the values do not come from it.",
         ),
         Misconception(
             "row_in_place_of_column",

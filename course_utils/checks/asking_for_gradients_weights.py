@@ -99,8 +99,8 @@ FOR_EACH_SAMPLE = Exercise(
         Misconception(
             "multiple_outputs_are_summed",
             _from_losses(lambda losses, w: torch.stack(torch.autograd.grad(list(losses), [w] * len(losses)))),
-            "Every entry is the same sum. Either one call made them, and one call is one backward pass. Or they are all "
-            "one tensor, `w.grad`, and every backward has added to it.",
+            "Every entry is the same sum. Either one call made them, and one call is one backward pass. Or they are "
+            "all one tensor, `w.grad`, and every backward has added to it.",
             also=(
                 _from_losses(lambda losses, w: _of_the_sum(losses, w).expand(len(losses), *w.shape)),
                 _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w))),

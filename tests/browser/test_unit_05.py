@@ -144,10 +144,10 @@ def test_another_function_has_a_slider_for_each_of_its_outputs(jacobian):
 def test_the_normalisations_are_switched_by_keyboard(batch):
     titles = {
         "batch norm, training": "The samples mix.",
-        "batch norm, eval": "No output depends on another sample.",
+        "batch norm, eval": "In the backward pass no output meets another sample.",
         "batch norm, mean detached": "The samples mix.",
-        "batch norm, mean and variance detached": "No output depends on another sample.",
-        "layer norm": "No output depends on another sample.",
+        "batch norm, mean and variance detached": "In the backward pass no output meets another sample.",
+        "layer norm": "In the backward pass no output meets another sample.",
     }
     switches = batch.cell.get_by_role("radio").all()
     assert len(switches) == len(titles)
