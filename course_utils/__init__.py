@@ -13,6 +13,7 @@ _HOMES = {
     "explore": "course_utils.widgets",
     "explore_batch": "course_utils.widgets",
     "explore_jacobian": "course_utils.widgets",
+    "explore_kink": "course_utils.widgets",
     "predict": "course_utils.widgets",
     "step": "course_utils.widgets",
     "switches": "course_utils.widgets",

@@ -3,6 +3,7 @@
 from course_utils.widgets.batch_explorer import BatchExplorer, explore_batch
 from course_utils.widgets.explorer import OneOperationExplorer, explore
 from course_utils.widgets.jacobian_explorer import JacobianExplorer, explore_jacobian
+from course_utils.widgets.kink_explorer import KinkExplorer, explore_kink
 from course_utils.widgets.prediction import Prediction, predict
 from course_utils.widgets.stepper import Stepper, step
 from course_utils.widgets.switches import RecordingSwitches, switches
@@ -10,6 +11,7 @@ from course_utils.widgets.switches import RecordingSwitches, switches
 __all__ = [
     "BatchExplorer",
     "JacobianExplorer",
+    "KinkExplorer",
     "OneOperationExplorer",
     "Prediction",
     "RecordingSwitches",
@@ -17,6 +19,7 @@ __all__ = [
     "explore",
     "explore_batch",
     "explore_jacobian",
+    "explore_kink",
     "predict",
     "step",
     "switches",
