@@ -317,6 +317,49 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
         ("i07", "gradcheck in single precision"): (Cell("lesson", "asked_wrongly"),),
         ("i09", "gradcheck on an expanded input"): (Cell("lesson", "asked_wrongly"),),
     },
+    "08_kinks": {
+        ("g01", "clamp taken for relu, down to the gradient"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "where_38"),
+            Cell("lesson", "reveal_ways"),
+            Mistake("predict_kinks", "relu_equals_maximum"),
+        ),
+        ("g04", "how max, max(dim) and amax treat equal numbers"): (
+            Cell("lesson", "reveal_ties"),
+            Mistake("max_backward", "all_to_one_place"),
+        ),
+        ("g05", "a norm taken for the root of a sum of squares"): (
+            Cell("lesson", "reveal_length"),
+            Cell("exercise", "mend_lengths"),
+        ),
+        ("g06", "a small number outside the root"): (
+            Cell("lesson", "epsilon"),
+            Mistake("mend_lengths", "eps_outside_sqrt"),
+        ),
+        ("g07", "a where that is to keep nan out"): (
+            Cell("lesson", "reveal_where"),
+            Cell("exercise", "mend_entropy"),
+        ),
+        ("g08", "bad entries left out after the computation"): (
+            Cell("lesson", "masks"),
+            Cell("exercise", "mend_missing"),
+        ),
+        ("g09", "the wrong part of a straight-through line detached"): (
+            Cell("lesson", "reveal_straight"),
+            Mistake("straight_sign", "ste_detach_wrong_part"),
+            Mistake("straight_sign", "everything_detached"),
+        ),
+        ("g11", "the spread of equal numbers"): (Cell("lesson", "reveal_length"),),
+        ("g14", "the chain rule at kinks"): (
+            Cell("lesson", "reveal_identity"),
+            Mistake("choose_identity", "chain_rule_holds_at_kinks"),
+        ),
+        ("g16", "inverse functions that do not cancel"): (Cell("lesson", "arccos"),),
+        ("g17", "a softmax over a row that is masked as a whole"): (
+            Cell("lesson", "masked_softmax"),
+            Mistake("mend_attention", "finite_and_not_masked"),
+        ),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

@@ -10,10 +10,8 @@ from torch import Tensor
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
-from course_utils.checks.kinks import UNIT, Function
+from course_utils.checks.kinks import UNIT
 from course_utils.checks.oracle import leaf_of
-
-_STILL_NAN = "The values are right, and the gradient is still `nan`: "
 
 
 def _value_and_gradient(answer: Callable[..., Tensor]) -> Callable[..., tuple[object, ...]]:
@@ -77,22 +75,21 @@ MEND_LENGTHS = Exercise(
         Misconception(
             "eps_inside_changes_values",
             lambda x: (_squares(x) + 1e-12).sqrt(),
-            "The gradient is finite now. But the values have changed: a row of zeros has the length 1e-6, or what your "
-            "small number makes of it.",
-            also=(lambda x: (_squares(x) + 1e-8).sqrt(), lambda x: (_squares(x) + 1e-6).sqrt()),
+            "The gradient is finite now. But a row of zeros has a length above 0: the root of your small number.",
+            also=tuple(
+                way
+                for eps in (1e-12, 1e-10, 1e-8, 1e-6)
+                for way in (
+                    lambda x, eps=eps: (_squares(x) + eps).sqrt(),
+                    lambda x, eps=eps: _squares(x).clamp(min=eps).sqrt(),
+                )
+            ),
         ),
         Misconception(
             "eps_outside_sqrt",
-            lambda x: _squares(x).sqrt() + 1e-8,
+            lambda x: _squares(x).sqrt() + 1e-6,
             "A small number outside the root changes the value, and not the slope of the root. That is still infinite "
             "at 0.",
-            also=(lambda x: _squares(x).sqrt() + 1e-6, lambda x: _squares(x).sqrt() + 1e-12),
-        ),
-        Misconception(
-            "clamp_under_the_root",
-            lambda x: _squares(x).clamp(min=1e-12).sqrt(),
-            "The gradient is right now. But a row of zeros has a length above 0: that of your limit.",
-            also=(lambda x: _squares(x).clamp(min=1e-8).sqrt(),),
         ),
         Misconception(
             "row_dropped",
@@ -155,34 +152,23 @@ MEND_ENTROPY = Exercise(
     when_as_given="The value was protected before. On the way back, what does the branch that was not chosen compute?",
     misconceptions=(
         Misconception(
-            "eps_inside_changes_values",
-            lambda p: (-p * (p + 1e-8).log()).sum(),
-            "No `nan` any more. But the small number is in every logarithm, also where p is not 0, and where p is 0 a "
-            "large gradient comes out.",
-            also=(
-                lambda p: (-p * (p + 1e-12).log()).sum(),
-                lambda p: (-p * (p + 1e-6).log()).sum(),
-                lambda p: torch.where(p > 0, -p * (p + 1e-8).log(), 0.0).sum(),
+            "logarithm_kept_finite",
+            lambda p: (-p * (p + 1e-12).log()).sum(),
+            "No `nan` any more. But at 0 the gradient is now minus the logarithm of your small number, which is large. "
+            "It is to be 0.",
+            also=tuple(
+                way
+                for eps in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7)
+                for way in (
+                    lambda p, eps=eps: (-p * (p + eps).log()).sum(),
+                    lambda p, eps=eps: (-p * p.clamp(min=eps).log()).sum(),
+                )
             ),
-        ),
-        Misconception(
-            "clamped_logarithm",
-            lambda p: (-p * p.clamp(min=1e-12).log()).sum(),
-            "No `nan` any more. But at 0 the gradient is now minus the logarithm of your limit, a large number; it is "
-            "to be 0.",
-            also=(lambda p: (-p * p.clamp(min=1e-8).log()).sum(),),
         ),
         Misconception(
             "named_operation_with_infinity",
             lambda p: torch.special.entr(p).sum(),
             "This operation knows that 0 log 0 is 0. Its slope at 0 is infinite, and it says so. Asked for is 0.",
-            also=(lambda p: -torch.special.xlogy(p, p).sum(),),
-        ),
-        Misconception(
-            "value_repaired",
-            lambda p: (-p * p.log()).nan_to_num(0.0).sum(),
-            _STILL_NAN + "`nan_to_num` sends 0 back into the logarithm, where it meets infinity.",
-            also=(lambda p: -(p * p.log()).nansum(),),
         ),
         Misconception(
             "sign_forgotten",
@@ -284,7 +270,7 @@ def _probe_attention(answer: object, draw: Draw) -> Iterator[Observation]:
 
 
 def _attention_by_rows(scores: Tensor, mask: Tensor, values: Tensor) -> Tensor:
-    """Row by row: exponentials of the visible entries alone, and zeros (in touch with both inputs) where there are none."""
+    """Row by row: exponentials of what is visible alone; where nothing is, zeros that depend on both inputs."""
     rows = []
     for row, visible in zip(scores, mask, strict=True):
         weights = row[visible].exp()
@@ -325,11 +311,6 @@ MEND_ATTENTION = Exercise(
                     mask.any(1, keepdim=True), _softmax(scores, mask, _INFINITE) @ values, 0.0
                 ),
             ),
-        ),
-        Misconception(
-            "nan_times_zero",
-            lambda scores, mask, values: (_softmax(scores, mask, _INFINITE) * mask) @ values,
-            "You multiply the weights by the mask. `nan` times 0 is `nan`: what must be finite before?",
         ),
         Misconception(
             "masked_after_the_softmax",

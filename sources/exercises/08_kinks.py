@@ -26,7 +26,7 @@ r"""
 - **a.** `torch.relu(x) + torch.maximum(x, zero)`
 - **b.** `torch.where(x >= 0, 3 * x, x)`
 - **c.** `x.abs() + 2 * x`
-- **d.** `5 * torch.relu(x) - 2 * torch.relu(-x)`
+- **d.** `5 * torch.relu(x) - 2 * torch.relu(-x) + x`
 """
 
 # %% name="predict_kinks" tags=["answer"]
@@ -34,7 +34,7 @@ r"""
 # slopes = (..., ..., ..., ...)  # a, b, c, d
 ### END STUB
 ### BEGIN SOLUTION
-slopes = (0.5, 3.0, 2.0, 0.0)
+slopes = (0.5, 3.0, 2.0, 1.0)
 ### END SOLUTION
 
 # %% name="predict_kinks.check" tags=["check"]
@@ -74,7 +74,7 @@ largest. Write it in plain tensor arithmetic: autograd is switched off.
 # %% name="max_backward" tags=["answer"]
 def max_backward(incoming, x):
     ### BEGIN SOLUTION
-    largest = (x == x.max()).to(x.dtype)
+    largest = x == x.max()
     return incoming * largest / largest.sum()
     ### END SOLUTION
 
@@ -106,7 +106,27 @@ check("choose_identity", choice)
 
 # %% [markdown]
 r"""
-## 5. Mend: the length of a vector
+## 5. Write: a sign that can learn
+
+Networks with weights of -1 and 1 take the sign of a number. Write `straight_sign(x)`: its value is `x.sign()`. Its gradient is as if it were $x$ itself where $|x| < 1$, and 0 where $|x| > 1$.
+(No entry is exactly -1, 0 or 1.)
+"""
+
+
+# %% name="straight_sign" tags=["answer"]
+def straight_sign(x):
+    ### BEGIN SOLUTION
+    passes = torch.where(x.abs() < 1, x, 0.0)
+    return passes + (x.sign() - passes).detach()
+    ### END SOLUTION
+
+
+# %% name="straight_sign.check" tags=["check"]
+check("straight_sign", straight_sign)
+
+# %% [markdown]
+r"""
+## 6. Mend: the length of a vector
 
 `lengths(x)` gives the length of each row of `x`. The values are right. But a row of zeros makes its gradient `nan`. Mend it: the values must stay exactly the same, and the gradient of a row
 of zeros must be 0.
@@ -131,7 +151,7 @@ check("mend_lengths", lengths)
 
 # %% [markdown]
 r"""
-## 6. Mend: an entropy
+## 7. Mend: an entropy
 
 `entropy(p)` is $-\sum p_i \log p_i$, where $0 \log 0$ counts as 0. `p` has the shape `(N,)`, and no entry is negative. Its author has protected the values. Mend the gradient: it must
 be 0 for entries that are 0, and what autograd gives for all others, $-\log p_i - 1$. The values must stay the same.
@@ -154,7 +174,7 @@ check("mend_entropy", entropy)
 
 # %% [markdown]
 r"""
-## 7. Mend: targets that are missing
+## 8. Mend: targets that are missing
 
 `loss(x, target)` is the mean squared error over those entries whose target is known. A missing target is `nan`. (At least one is known.) The value is right. The gradient is
 `nan` where a target is missing; there it must be 0. Mend it.
@@ -174,26 +194,6 @@ def loss(x, target):
 
 # %% name="mend_missing.check" tags=["check"]
 check("mend_missing", loss)
-
-# %% [markdown]
-r"""
-## 8. Write: a sign that can learn
-
-Networks with weights of -1 and 1 take the sign of a number. Write `straight_sign(x)`: its value is `x.sign()`. Its gradient is as if it were $x$ itself where $|x| < 1$, and 0 where $|x| > 1$.
-(No entry is exactly -1, 0 or 1.)
-"""
-
-
-# %% name="straight_sign" tags=["answer"]
-def straight_sign(x):
-    ### BEGIN SOLUTION
-    passes = torch.where(x.abs() < 1, x, 0.0)
-    return passes + (x.sign() - passes).detach()
-    ### END SOLUTION
-
-
-# %% name="straight_sign.check" tags=["check"]
-check("straight_sign", straight_sign)
 
 # %% [markdown]
 r"""

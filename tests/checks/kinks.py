@@ -9,10 +9,8 @@ from torch.nn import functional
 
 def by_a_loop(f, x, slope, points):
     height = f(x).item()
-    for point in points:
-        if height + slope.item() * (point.item() - x.item()) > f(point).item():
-            return False
-    return True
+    above = [p for p in points if height + slope.item() * (p.item() - x.item()) > f(p).item()]
+    return len(above) == 0
 
 
 def by_the_gap(f, x, slope, points):
@@ -185,7 +183,7 @@ def with_where(scores, mask, values):
 
 
 RIGHT = {
-    "predict_kinks": ([0.5, 3, 2, 0], torch.tensor([0.5, 3.0, 2.0, 0.0]), np.array([1 / 2, 3, 2, -0.0])),
+    "predict_kinks": ([0.5, 3, 2, 1], torch.tensor([0.5, 3.0, 2.0, 1.0]), np.array([1 / 2, 3, 2, 1])),
     "supports": (by_a_loop, by_the_gap, by_a_count),
     "max_backward": (by_division, by_where, by_numbers),
     "choose_identity": ("b", "B", "b.", "(b)"),
@@ -197,4 +195,34 @@ RIGHT = {
 }
 
 # By exercise: the change, as `course prove` names it, and why the changed code is still right.
-EQUIVALENT: dict[str, dict[str, str]] = {}
+_LAST_OF_TWO = "of two dimensions, the one with number 1 is the last"
+_REPLACED = "the first `where` sends 0 to what it has replaced, whatever stands there"
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "max_backward": {"`x == x.max()`: Eq made GtE": "no entry is above the largest"},
+    "straight_sign": {
+        "`x.abs() < 1`: Lt made LtE": "no entry is exactly 1 or -1, as the text says",
+        "`0.0`: 1.0 instead": "the value is taken away again, and a constant has no gradient",
+        "`0.0`: -1.0 instead": "the value is taken away again, and a constant has no gradient",
+    },
+    "mend_lengths": {
+        "`1`: -1 instead": _LAST_OF_TWO,
+        "`squares == 0`: Eq made LtE": "a sum of squares is never below 0",
+        "`1.0`: 2.0 instead": _REPLACED,
+        "`1.0`: 0.0 instead": _REPLACED,
+        "`1.0`: -1.0 instead": _REPLACED,
+    },
+    "mend_entropy": {
+        "`p > 0`: Gt made NotEq": "no entry is negative",
+        "`p > 0`: Gt made GtE": "the safe entry is 1, and 1 log 1 is 0",
+        "`1.0`: 2.0 instead": _REPLACED,
+        "`1.0`: 0.0 instead": _REPLACED,
+        "`1.0`: -1.0 instead": _REPLACED,
+        "`0`: -1 instead": "the safe entry is 1, and 1 log 1 is 0",
+    },
+    "mend_missing": {"`x[known] - target[known]`: operands exchanged": "the difference is squared"},
+    "mend_attention": {
+        "`1000000000.0`: 1000000001.0 instead": "any large number hides a score",
+        "`1000000000.0`: 999999999.0 instead": "any large number hides a score",
+        "`1`: -1 instead": _LAST_OF_TWO,
+    },
+}
