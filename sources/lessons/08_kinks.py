@@ -8,7 +8,7 @@ ReLU, the largest of several numbers, the absolute value, rounding: networks are
 number there all the same. In this lesson you find out which number, who has chosen it, when it matters, and how a single bad point turns every gradient
 into `nan`.
 
-You need units 01 to 05, and from unit 06 how a custom Function is written (for sections 6 and 7). Allow an hour; after section 3 is a good place for a pause. (When you
+You need units 01 to 05, and from unit 06 how a custom Function is written (for section 7). Allow an hour; after section 3 is a good place for a pause. (When you
 come back, run the cells above with Run All Above Selected Cell.) Make each prediction before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
@@ -163,7 +163,7 @@ ways.reveal(at_zero["maximum(x, 0)"], at_zero["where(x >= 0, x, 0)"])
 
 # %% [markdown]
 r"""
-All nine compute the same values everywhere. At 0 they give 0, 1/2 or 1: `where` passes on what the chosen branch gets, `maximum` shares between two equal numbers, ReLU's author chose 0. **Each of these is a subgradient, so each is
+All nine compute the same values (`hardtanh` as far as its upper limit, 9). At 0 they give 0, 1/2 or 1: `where` passes on what the chosen branch gets, `maximum` shares between two equal numbers, ReLU's author chose 0. **Each of these is a subgradient, so each is
 right. They are different rights.** None of them is a property of the mathematical function; it belongs to the way in which you wrote it down.
 
 The last row is the story of the puzzle. For years `clamp` let the gradient through at its limits: 1 at 0. PyTorch 2.14 changed that to 0, so your table may
@@ -210,7 +210,7 @@ identity.reveal({"1, as for x itself": got == 1, "0": got == 0, "2": got == 2})
 # %% [markdown]
 r"""
 Each ReLU picks 0 for itself: that is a subgradient of each. Their difference gives 0, and the slope of the whole is 1. So 0 is not even a possible slope here. (With a choice of 1 in both, the sum would be
-2. Only with 1/2 it would come out right, and then another combination would fail.) Autograd multiplies and adds the local choices; it never looks at the whole.
+2. With 1/2 it would come out right; but then `relu(x) - relu(relu(x))`, which is 0 everywhere, would get 1/2 - 1/4.) Autograd multiplies and adds the local choices; it never looks at the whole.
 
 ### Ties
 
