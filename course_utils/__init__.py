@@ -14,6 +14,7 @@ _HOMES = {
     "explore_batch": "course_utils.widgets",
     "explore_jacobian": "course_utils.widgets",
     "explore_kink": "course_utils.widgets",
+    "explore_moons": "course_utils.widgets",
     "predict": "course_utils.widgets",
     "step": "course_utils.widgets",
     "switches": "course_utils.widgets",

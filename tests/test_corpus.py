@@ -317,6 +317,49 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
         ("i07", "gradcheck in single precision"): (Cell("lesson", "asked_wrongly"),),
         ("i09", "gradcheck on an expanded input"): (Cell("lesson", "asked_wrongly"),),
     },
+    "07_gradient_reversal": {
+        ("f03", "a returned input that is said to skip the backward"): (
+            Cell("lesson", "predict_returned"),
+            Cell("lesson", "reveal_returned"),
+        ),
+        ("f04", "a negative lambda, and a minus in the backward"): (
+            Cell("lesson", "silent_mistakes"),
+            Cell("lesson", "reveal_mistake"),
+            Mistake("mend_schedule", "negative_factor"),
+            Mistake("mend_two_heads", "two_minus_signs"),
+        ),
+        ("f05", "a minus in the loss, and the layer too"): (
+            Cell("lesson", "minus_in_the_loss"),
+            Mistake("choose_loss", "minus_in_loss_and_reversal"),
+            Mistake("moons_loss", "minus_in_loss_and_reversal"),
+        ),
+        ("f06", "a minus in the loss taken for the layer"): (
+            Cell("lesson", "minus_in_the_loss"),
+            Mistake("choose_loss", "minus_loss_equals_reversal"),
+        ),
+        ("f07", "a value that is negated with its gradient"): (
+            Cell("lesson", "ways"),
+            Cell("lesson", "reveal_ways"),
+            Mistake("reversal_layer", "value_turned"),
+            Mistake("reverse_by_detach", "value_turned"),
+            Mistake("reverse_by_detach", "mirrored"),
+        ),
+        ("f09", "a lambda that is not handed on"): (
+            Cell("lesson", "predict_mistake"),
+            Mistake("mend_two_heads", "lambda_not_forwarded"),
+        ),
+        ("f10", "a progress that is not divided"): (
+            Cell("lesson", "reveal_mistake"),
+            Mistake("mend_schedule", "progress_not_normalised"),
+        ),
+        ("f11", "a layer that is thought to turn the head, or set on the loss"): (
+            Cell("lesson", "predict_between"),
+            Cell("lesson", "reveal_between"),
+            Mistake("predict_turned", "reversal_affects_later_layers"),
+            Mistake("choose_loss", "layer_on_the_loss"),
+            Mistake("moons_loss", "layer_on_the_loss"),
+        ),
+    },
     "08_kinks": {
         ("g01", "clamp taken for relu, down to the gradient"): (
             Cell("lesson", "puzzle"),

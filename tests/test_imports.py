@@ -13,8 +13,9 @@ import pytest
 MAY_IMPORT = {
     "drawing": set(),
     "graph": {"drawing"},
-    "widgets": {"graph", "drawing"},
-    "checks": {"graph", "drawing"},
+    "adversarial": set(),
+    "widgets": {"graph", "drawing", "adversarial"},
+    "checks": {"graph", "drawing", "adversarial"},
     "grading": {"checks", "graph", "drawing"},
     "build": set(),
     "environment": set(),

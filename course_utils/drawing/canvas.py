@@ -91,6 +91,20 @@ class Canvas:
         path = f"M{_points([first])}C{_points(rest)}"
         self._add("path", d=path, fill="none", **_line(stroke, width, dash))
 
+    def strokes(self, lines: Iterable[tuple[Point, Point]], *, stroke: str, width: float = 1) -> None:
+        """Many straight lines as one element."""
+        self._add("path", d="".join(f"M{_points(ends)}" for ends in lines), fill="none", **_line(stroke, width))
+
+    def stamps(
+        self, points: Iterable[Point], outline: str, *, fill: str, stroke: str = "none", width: float = 1
+    ) -> None:
+        """One small shape at many points, as one element; `outline` is a path relative to the point, as in `h4v4h-4z`.
+
+        A thousand circles of their own make a page slow.
+        """
+        places = "".join(f"M{_points([point])}{outline}" for point in points)
+        self._add("path", d=places, fill=fill, **_line(stroke, width))
+
     def polygon(self, points: Iterable[Point], *, fill: str) -> None:
         """A filled polygon."""
         self._add("polygon", points=_points(points), fill=fill)

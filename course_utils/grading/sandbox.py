@@ -20,7 +20,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 # modules of the checks that hold no answer, and are there for every exercise
 WHOLE = ("by_hand", "draw", "evidence", "exercise", "given", "plain")
-_FOLDERS = ("drawing", "graph", "widgets")  # what lessons and exercises import, and nothing that judges
+_FOLDERS = ("adversarial", "drawing", "graph", "widgets")  # what lessons and exercises import, and nothing that judges
 
 
 def make_home(folder: Path) -> Path:

@@ -4,6 +4,7 @@ from course_utils.widgets.batch_explorer import BatchExplorer, explore_batch
 from course_utils.widgets.explorer import OneOperationExplorer, explore
 from course_utils.widgets.jacobian_explorer import JacobianExplorer, explore_jacobian
 from course_utils.widgets.kink_explorer import KinkExplorer, explore_kink
+from course_utils.widgets.moons_explorer import MoonsExplorer, explore_moons
 from course_utils.widgets.prediction import Prediction, predict
 from course_utils.widgets.stepper import Stepper, step
 from course_utils.widgets.switches import RecordingSwitches, switches
@@ -12,6 +13,7 @@ __all__ = [
     "BatchExplorer",
     "JacobianExplorer",
     "KinkExplorer",
+    "MoonsExplorer",
     "OneOperationExplorer",
     "Prediction",
     "RecordingSwitches",
@@ -20,6 +22,7 @@ __all__ = [
     "explore_batch",
     "explore_jacobian",
     "explore_kink",
+    "explore_moons",
     "predict",
     "step",
     "switches",

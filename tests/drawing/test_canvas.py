@@ -18,6 +18,8 @@ def everything() -> Canvas:
     canvas.text(1, 2, "a < b & c", bold=True, code=True, anchor="end")
     with canvas.clipped(0, 0, 10, 10):
         canvas.polyline([(0, 0), (1, 1 / 3)], stroke="#000000", dash="1 2")
+    canvas.strokes([((0, 0), (3, 4)), ((5, 5), (1 / 3, 7))], stroke="#000000")
+    canvas.stamps([(2, 3), (8, 9)], "h4v4h-4z", fill="none", stroke="#000000")
     return canvas
 
 
@@ -47,6 +49,12 @@ def test_first_of_all_an_opaque_card_is_drawn():
     card = elements(Canvas(200, 100))[1]
     assert card.attrib["fill"] == language.CARD
     assert float(card.attrib["width"]) >= 199
+
+
+def test_many_lines_and_many_shapes_are_one_element_each():
+    lines, shapes = (e.attrib["d"] for e in elements(everything())[-2:])
+    assert lines == "M0,0 3,4M5,5 0.33,7"
+    assert shapes == "M2,3h4v4h-4zM8,9h4v4h-4z"
 
 
 def test_text_is_escaped():
