@@ -50,7 +50,7 @@ class Curved:
 
     @property
     def landing(self) -> str:
-        """What Newton's step lands on: the lowest, the highest or the saddle point of the model; "" if there is none."""
+        """What Newton's step lands on: the model's lowest, highest or saddle point; "" if there is no step."""
         if self.newton is None:
             return ""
         (a, b), (_, d) = self.hessian

@@ -181,17 +181,16 @@ def _draw_numbers(canvas: Canvas, state: Curved) -> None:
         (language.GRADIENT.ink, language.GRADIENT.dash, f"slope {brief(state.slope)}: the tangent"),
         (language.INK, _PARABOLA, f"curvature {brief(state.curvature)}: the parabola"),
     ]
-    x, y = 24, HEIGHT - 66
-    for ink, dash, text in rows:
+    y = HEIGHT - 66
+    for x, (ink, dash, text) in zip((24, 190, 440), rows, strict=True):
         canvas.line((x, y), (x + 26, y), stroke=ink, width=2.5, dash=dash)
         canvas.text(x + 34, y, text, bold=True)
-        x += 236
     y += 34
     canvas.line((24, y), (50, y), stroke=language.INK, width=1)
     canvas.text(58, y, f"direction v: {round(state.angle)}°")
-    canvas.line((260, y), (286, y), stroke=language.GRADIENT.ink, width=2, dash=language.GRADIENT.dash)
-    canvas.text(294, y, "downhill")
+    canvas.line((190, y), (216, y), stroke=language.GRADIENT.ink, width=2, dash=language.GRADIENT.dash)
+    canvas.text(224, y, "downhill")
     if state.newton is not None:
-        _mark(canvas, (509, y))
+        _mark(canvas, (453, y))
     landing = "no Newton step here" if state.newton is None else f"Newton: {state.landing}"
-    canvas.text(530, y, landing)
+    canvas.text(474, y, landing)
