@@ -32,7 +32,9 @@ def _values(x: Tensor) -> Tensor:
 
 def _probe_mixed(answer: object, draw: Draw) -> Iterator[Observation]:
     def of_columns(x: Tensor, i: int, j: int) -> tuple[object, ...]:
-        found = answer(lambda x: _values(x), x, i, j)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's, where backward() is used with create_graph
+            found = answer(lambda x: _values(x), x, i, j)
         return found, x.requires_grad
 
     for i, j in ((0, 1), (1, 2), (2, 0), (0, 0)):
@@ -43,7 +45,7 @@ def _probe_mixed(answer: object, draw: Draw) -> Iterator[Observation]:
 
 
 def _from_hessians(f: OfSamples, x: Tensor, i: int, j: int) -> Tensor:
-    return torch.func.vmap(torch.func.hessian(f))(x)[:, i, j]
+    return torch.func.vmap(torch.func.jacrev(torch.func.grad(f)))(x)[:, i, j]
 
 
 Mixed = Callable[[OfSamples, Tensor, int, int], object]
@@ -63,6 +65,13 @@ def _mixed(ask: Ask) -> Mixed:
         return ask(f(x), x, i, j)
 
     return mixed
+
+
+def _by_backward(z: Tensor, x: Tensor, i: int, j: int) -> Tensor:
+    z.sum().backward(create_graph=True)
+    x.grad[:, i].sum().backward()
+    second, x.grad = x.grad, None
+    return second[:, j]
 
 
 def _with_the_given(f: OfSamples, x: Tensor, i: int, j: int) -> Tensor:
@@ -94,8 +103,8 @@ MIXED_PARTIAL = Exercise(
         Misconception(
             "not_recorded",
             _mixed(lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x, create_graph=False)[:, i], x)[:, j]),
-            "The first gradient has no graph, so it cannot be differentiated. Which argument of the first call records "
-            "one?",
+            "Something that you want to differentiate has no graph. Does your X require a gradient? And which argument "
+            "records the first gradient?",
             also=(
                 _mixed(
                     lambda z, x, i, j: gradient_of_sum(
@@ -108,7 +117,19 @@ MIXED_PARTIAL = Exercise(
             "slice_is_the_same_tensor",
             _mixed(lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x[:, i]), x[:, j])),
             "A slice that is made in the call is a new tensor, and nothing was computed from it. Which tensor was?",
-            also=(_mixed(lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x)[:, i], x[:, j])),),
+            also=(
+                _mixed(lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x)[:, i], x[:, j])),
+                _mixed(lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x)[:, i], x[:, j], allow_unused=True)),
+                _mixed(
+                    lambda z, x, i, j: gradient_of_sum(gradient_of_sum(z, x)[:, i], x[:, j], materialize_grads=True)
+                ),
+            ),
+        ),
+        Misconception(
+            "first_left_in_grad",
+            _mixed(_by_backward),
+            "In X.grad the second derivatives were added to the first ones. `backward` adds; who returns each gradient "
+            "by itself?",
         ),
         Misconception(
             "one_column_twice",
@@ -220,6 +241,12 @@ PREDICT_ACCUMULATED = Exercise(
             (32, 32, 32, 64),
             "For `asked` you give the derivative of w**4. The output of that call is w.grad: how does that change "
             "with w?",
+        ),
+        Misconception(
+            "power_rule_half_done",
+            (32, 24, 32, 56),
+            "The first number is right. For `asked`: how fast does 4 * w**3 change with w, at 2?",
+            also=((32, 12, 32, 44), (32, 96, 32, 128), (32, 16, 32, 48)),
         ),
         Misconception(
             "values_in_place_of_gradients",

@@ -173,7 +173,7 @@ def _bent() -> str:
         "c": lambda x: net(x) ** 2,
         "d": lambda x: net(x).abs(),
     }
-    (found,) = (letter for letter, f in options.items() if torch.func.hessian(f)(x).abs().max() > 1e-9)
+    (found,) = (letter for letter, f in options.items() if torch.func.jacrev(torch.func.grad(f))(x).abs().max() > 1e-9)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 
 import torch
@@ -165,7 +166,9 @@ def _inner(w: Tensor) -> Tensor:
 def _probe_after_training(answer: object, draw: Draw) -> Iterator[Observation]:
     def of_losses(w: Tensor, target: Tensor, incoming: Tensor, lr: float, steps: int) -> tuple[object, ...]:
         leaf = leaf_of(w)
-        found = answer(lambda w: _inner(w), lambda w: ((w - target) ** 2).sum(), leaf, lr, steps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's, about backward() with create_graph and .grad of what is no leaf
+            found = answer(lambda w: _inner(w), lambda w: ((w - target) ** 2).sum(), leaf, lr, steps)
         return found, *gradients(found, [leaf], incoming), bool(torch.equal(leaf, w)) and leaf.is_leaf
 
     for steps, lr in ((1, 0.07), (3, 0.03)):
@@ -235,6 +238,17 @@ def _under_no_grad(inner: Loss, w: Tensor, lr: float) -> Tensor:
         return (w - lr * gradient).requires_grad_()
 
 
+def _under_no_grad_and_unmarked(inner: Loss, w: Tensor, lr: float) -> Tensor:
+    gradient = gradient_of_sum(inner(w), w)
+    with torch.no_grad():
+        return w - lr * gradient
+
+
+def _from_dot_grad(inner: Loss, w: Tensor, lr: float, *, create_graph: bool = True) -> Tensor:
+    inner(w).backward(create_graph=create_graph)
+    return w - lr * w.grad
+
+
 def _only_the_last_recorded(inner: Loss, outer: Loss, w: Tensor, lr: float, steps: int) -> Tensor:
     for step in range(steps):
         w = _stepped(inner, w, lr, create_graph=step == steps - 1)
@@ -272,9 +286,21 @@ AFTER_TRAINING = Exercise(
         Misconception(
             "start_cut_off",
             _on_a_copy,
-            "The value is right. But no gradient arrives at w: the updated weights come from a copy, or from a new "
-            "leaf. What must they be computed from?",
-            also=(_trained(_leaf_after_each), _trained(_under_no_grad)),
+            "No gradient arrives at w. Somewhere on the way from w to your result, a copy, a new leaf or a plain "
+            "number takes the place of what was computed.",
+            also=(
+                _trained(_leaf_after_each),
+                _trained(_under_no_grad),
+                _trained(_under_no_grad_and_unmarked),
+                lambda *given: _trained(_stepped)(*given).item(),
+            ),
+        ),
+        Misconception(
+            "asks_dot_grad",
+            _trained(_from_dot_grad),
+            "After the first step, w is no leaf any more, so nothing is left in its .grad. And what `backward` leaves "
+            "in the .grad of the start is not yours to fill. Which call returns a gradient?",
+            also=(_trained(lambda inner, w, lr: _from_dot_grad(inner, w, lr, create_graph=False)),),
         ),
         Misconception(
             "changed_in_place",
