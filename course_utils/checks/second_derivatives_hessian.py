@@ -22,7 +22,7 @@ Function = Callable[[Tensor], Tensor]
 
 # hessian_times -------------------------------------------------------------------------------------------------
 
-_FEW, _MANY, _MOST_WORK = 10, 80, 20
+_FEW, _MANY, _MOST_WORK = 10, 40, 8
 _WORK = f"with x {_MANY // _FEW} times as long, more than {_MOST_WORK} times the work"
 Product = Callable[[Function, Tensor, Tensor], object]
 

@@ -82,9 +82,8 @@ def _draw_relief(canvas: Canvas, plane: Axes, title: str, relief: Relief) -> Non
     canvas.text(24, 26, title, size=fitting_size(title, WIDTH - 48, sizes=(16, 14, 12)), bold=True)
     canvas.text(left + width / 2, top - 18, "seen from above: level lines", anchor="middle")
     plane.frame()
-    with canvas.clipped(left, top, width, height):
-        for level in relief.levels:
-            canvas.polyline([plane.at(point) for point in level.points], stroke=language.CARD_EDGE, width=1.2)
+    for level in relief.levels:
+        canvas.polyline([plane.at(point) for point in level.points], stroke=language.CARD_EDGE, width=1.2)
     placed: list[Point] = []
     for value in sorted({level.value for level in relief.levels}):
         _draw_label(canvas, plane, value, [level.points for level in relief.levels if level.value == value], placed)

@@ -144,8 +144,8 @@ check("heat_residual", residual)
 r"""
 ## 6. Write: H times v, without H
 
-`f` takes a tensor of one dimension and gives one number. Return $H v$, where $H$ is the Hessian of `f` at `x`. `v` has the shape of `x`. Your code must not make the whole Hessian: if `x` is eight times as long, it may do about eight times
-the work, not sixty-four times.
+`f` takes a tensor of one dimension and gives one number. Return $H v$, where $H$ is the Hessian of `f` at `x`. `v` has the shape of `x`. Your code must not make the whole Hessian: if `x` is four times as long, it may do about four times the
+work, not sixteen times.
 """
 
 
