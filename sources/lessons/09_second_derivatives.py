@@ -4,12 +4,12 @@ r"""
 
 **What is the gradient of a gradient?**
 
-A backward pass computes numbers from numbers. So it is a computation like any other, and it can be recorded and differentiated like any other. One argument
+A backward pass computes numbers from numbers. So it can be recorded and differentiated like any other computation. One argument
 switches that on: `create_graph=True`. In this lesson you watch the second graph grow out of the first. Then you use it: for mixed derivatives, curvature, Newton's step, and
-for losses that have gradients inside.
+losses that have gradients inside.
 
-You need units 01 to 06: above all messages that add up at a node, `torch.autograd.grad`, the columns of $X$ and samples that do not mix (unit 05), and saved tensors (unit 04).
-Allow about an hour; after section 4 is a good place for a pause. Make each prediction before you go on. The output that answers a question stays folded until
+You need units 01 to 06: above all messages that add up, saved tensors (unit 04), the columns of $X$ and samples that do not mix (unit 05).
+Allow about an hour; after section 4 is a good place for a pause, and sections 7 and 9 can wait for another day. Make each prediction before you go on. The output that answers a question stays folded until
 you run its cell.
 
 ## A puzzle
@@ -51,8 +51,7 @@ for name, f in functions.items():
 
 # %% [markdown]
 r"""
-For $x^3$ it is $6x$, as it should be. For the other three, the right answer is 0. PyTorch gives it once, and for the other two it raises two different errors. What is different about
-three zeros? Section 5 has the answer.
+For $x^3$ it is $6x$, as it should be. For the other three, the right answer is 0. PyTorch gives it once, and raises two different errors for the others. How can three zeros differ? Section 5 has the answer.
 
 ## 1. A backward pass is a computation
 
@@ -73,8 +72,8 @@ print("once more:        ", second_derivative, "  6 * x is", 6 * x.item())
 
 # %% [markdown]
 r"""
-The number is the same. With `create_graph=True` it has a `grad_fn`: the backward pass was recorded, and the gradient is a result that was computed from `x`. So you can ask the next
-question about it. In that question, the **output is the first gradient**. In published code you can find this instead:
+The number is the same. With `create_graph=True` it has a `grad_fn`: the backward pass was recorded, so you can ask the next question about its result. In that question, the **output is the first
+gradient**. In published code you can find this instead:
 """
 
 
@@ -92,16 +91,14 @@ print("u_xx, asked of u_x  ", derivative(u_x, x).flatten().tolist())
 
 # %% [markdown]
 r"""
-The second line asks the first question again, and gets the first answer again. Nothing fails: shapes and types are right. Give each gradient a name that says
-what it is, and read the call aloud: the derivative of *this* with respect to *that*.
+The second line asks the first question again. Nothing fails: the shape is right. Read such a call aloud: the derivative of *this* with respect to *that*.
 
 ## 2. The second graph grows out of the first
 
-Where does the second graph come from, and how does it hang together with the first? Take $z = (x \cdot x \cdot y)^2$, which is $x^4 y^2$, at $x = 2$ and $y = 3$. Its derivative with respect
-to $x$ is $z_1 = 4x^3y^2$.
+Take $z = (x \cdot x \cdot y)^2$, which is $x^4 y^2$, at $x = 2$ and $y = 3$. Its derivative with respect to $x$ is $z_1 = 4x^3y^2$.
 
-The stepper below has a switch: **show the second-order graph**. Turn it on. With each step of the backward pass, the nodes that this step records appear; their labels have a prime (′), and
-each says from which node it comes. Before you step, say what you expect:
+The stepper below has a switch: **show the second-order graph**. Turn it on. With each step, the nodes that this step records appear. Their labels have a prime (′), and
+each says from which node it comes. Say what you expect before you step:
 
 1. The backward of `Pow` computes incoming × 2 × q. Which nodes will that leave behind?
 2. Two messages arrive at `x` and are added up. Is this addition recorded too?
@@ -120,10 +117,10 @@ step(record(z, create_graph=True, with_respect_to=x))
 r"""
 <details><summary>What you could see</summary>
 
-1. `Pow 6′`, `Mul 5′` and `Mul 4′`: $q^1$, times 2, times the incoming gradient. A backward is written in PyTorch's operations, and each of them leaves a node.
-2. Yes: `Add 0′`, the sum at `x`. It is the last to be born, and its result is $z_1$.
-3. `q` into `Pow 6′`, `y` into `Mul 3′`, `x` into `Mul 1′` and `Mul 2′`. These are the **saved tensors**. The backward computes with them, and they have a place in the first graph. (`Mul 1` has saved `p` too;
-   nobody asked for the gradient of `y`, so it was not used.) Through these arrows the gradient of the gradient finds its way back to the inputs.
+1. `Pow 6′`, `Mul 5′` and `Mul 4′`: $q^1$, times 2, times the incoming gradient. This backward is made of PyTorch's operations, and each of them leaves a node.
+2. Yes: `Add 0′`, the sum at `x`. It is born last, and its result is $z_1$.
+3. `q` into `Pow 6′`, `y` into `Mul 3′`, `x` into `Mul 1′` and `Mul 2′`. These are the **saved tensors** that the backward computed with. They have a place in the first graph, and along these arrows
+   the gradient of the gradient finds its way back to the inputs.
 
 </details>
 
@@ -147,12 +144,11 @@ messages.reveal(len(arrived), sum(arrived))
 
 # %% [markdown]
 r"""
-In the first graph, one arrow leaves `y`. In the second there is one more: the backward of `p * y` multiplied by `y`. One message comes along each. A single use in the forward became two
-uses in the gradient: $z_1$ depends on $y$ through `q`, and through the factor `y`.
+In the first graph, one arrow leaves `y`. In the second there is one more: the backward of `p * y` multiplied by `y`. So $z_1$ depends on $y$ in two ways, through `q` and through the factor `y`, and one message comes along each.
 
 ## 3. Mixed derivatives by columns
 
-With real data, $x$ and $y$ are columns of one tensor $X$, one sample in each row. Unit 05 had two cures for columns: ask for the gradient of $X$ and take its column, or slice first.
+Often $x$ and $y$ are columns of one tensor $X$, with one sample in each row. Unit 05 had two cures for columns: ask for the gradient of $X$ and take its column, or slice first.
 With the first cure, and $z = x^4 y^2$ again:
 """
 
@@ -162,7 +158,7 @@ z = (X[:, 0] ** 2 * X[:, 1]) ** 2
 
 (gradient_of_z,) = torch.autograd.grad(z.sum(), X, create_graph=True)
 z1 = gradient_of_z[:, 0]
-(gradient_of_z1,) = torch.autograd.grad(z1.sum(), X, retain_graph=True)
+(gradient_of_z1,) = torch.autograd.grad(z1.sum(), X, retain_graph=True)  # the graph is needed again below
 z2 = gradient_of_z1[:, 1]
 
 x, y = X.detach().unbind(1)
@@ -171,7 +167,7 @@ print("z2:", z2.tolist(), "  8 * x**3 * y:   ", (8 * x**3 * y).tolist())
 
 # %% [markdown]
 r"""
-Each of the two questions has its own column: the first picks $\partial z/\partial x$, the second picks its change with $y$. (The sums are allowed because the samples do not mix.)
+Each question has its own column: the first picks $\partial z/\partial x$, the second its change with $y$. (The sums are allowed because the samples do not mix.)
 """
 
 # %% name="predict_column"
@@ -193,9 +189,9 @@ column.reveal({choice: choice.startswith(outcome) for choice in column.choices})
 
 # %% [markdown]
 r"""
-The sum ran over both columns of the gradient. So the answer is $z_{xy} + z_{yy}$. It has the right shape.
+The sum ran over both columns of the gradient, so the answer is $z_{xy} + z_{yy}$. It has the right shape.
 
-And the trap of unit 05 is still there: a fresh slice `X[:, 1]` in the second call is a tensor that nothing was computed from. Slicing first works, for both calls:
+The trap of unit 05 is still there: nothing was computed from a fresh slice `X[:, 1]`. Slicing first works, for both calls:
 """
 
 # %% name="slices"
@@ -219,29 +215,28 @@ Both are said to "keep the graph". They keep two different graphs.
 
 
 # %% name="two_arguments"
-def works(ask):
+def can_be_differentiated(output, x):
     try:
-        ask()
+        torch.autograd.grad(output, x, retain_graph=True)
     except RuntimeError:
         return "no"
     return "yes"
 
 
-print("                     first graph again   the gradient's own gradient")
+print("               y, a second time   the gradient")
 for options in ({}, {"retain_graph": True}, {"create_graph": True}):
     x = torch.tensor(3.0, requires_grad=True)
     y = x**3
     (first,) = torch.autograd.grad(y, x, **options)
-    again = works(lambda y=y, x=x: torch.autograd.grad(y, x, retain_graph=True))
-    of_gradient = works(lambda first=first, x=x: torch.autograd.grad(first, x))
-    print(f"{', '.join(options) or 'neither':20} {again:19} {of_gradient}")
+    words = ", ".join(options) or "neither"
+    print(f"{words:14} {can_be_differentiated(y, x):18} {can_be_differentiated(first, x)}")
 
 # %% [markdown]
 r"""
 - `retain_graph=True` keeps the saved tensors of the **old** graph, so that you can go through it again.
-- `create_graph=True` records a **new** graph, that of the backward pass. This graph uses the old one's saved tensors. So unless you say otherwise, it retains them too.
+- `create_graph=True` records a **new** graph, that of the backward pass. Unless you say otherwise, it retains the old one too, because the new one grows out of it.
 
-`backward` takes `create_graph` as well. Two things then happen that you may not want. The first concerns the numbers.
+`backward` takes `create_graph` as well. Then two things happen that you may not want. The first concerns the numbers.
 """
 
 # %% name="predict_accumulates"
@@ -263,22 +258,14 @@ print("Two calls of backward:")
 print("after the first:", x.grad.item(), end="   ")
 x.grad.backward()
 print("after the second:", x.grad.item())
+print("PyTorch warns:", str(caught[0].message).split(". ")[0])
 accumulates.reveal(x.grad.item())
 
 # %% [markdown]
 r"""
-`.grad` is an account into which every `backward` pays (unit 05). The second derivative was added to the first one, and neither can be read there any more. `torch.autograd.grad` returns
-each by itself.
+`.grad` is an account into which every `backward` pays (unit 05). Neither derivative can be read there any more. `torch.autograd.grad` returns each by itself.
 
-The second concerns memory. PyTorch gave a warning, which the last cell has caught:
-"""
-
-# %% name="the_warning"
-print(str(caught[0].message).split(". ")[0])
-
-# %% [markdown]
-r"""
-Now `x` holds `x.grad`, and `x.grad` has a graph that leads back to `x`. As in unit 06, such a circle waits for Python's garbage collector. The next cell switches the collector off, makes
+The second is what the warning speaks of: `x` holds `x.grad`, and `x.grad` has a graph that leads back to `x`. As in unit 06, such a circle waits for Python's garbage collector. The next cell switches the collector off, makes
 five tensors one after the other, and counts which of them are still alive when nobody holds them any more.
 """
 
@@ -313,7 +300,6 @@ for way in (with_backward, with_backward_and_none, with_grad):
     alive = [nbytes for tensor, nbytes in watched if tensor() is not None]
     print(f"{way.__name__:24} {len(alive)} of 5 alive, {sum(alive):6} bytes in these alone")
 gc.enable()
-collected = gc.collect() > 0
 
 # %% [markdown]
 r"""
@@ -336,11 +322,11 @@ for name, f in functions.items():
 
 # %% [markdown]
 r"""
-- **2 * x**: the backward multiplies the incoming gradient by 2. Nothing in this computation requires a gradient, so nothing was recorded. The gradient is a constant, and a constant has no graph.
-- **A linear layer**: the gradient is the weight. The weight requires a gradient, so there is a graph, and it leads to the weight. `x` is not in it.
+- **2 * x**: the backward multiplies the incoming gradient by 2. Nothing here requires a gradient, so nothing was recorded. A constant has no graph.
+- **A linear layer**: the gradient is the weight. It requires a gradient, so there is a graph, and `x` is not in it.
 - **A relu network**: the graph does lead to `x`, and what comes back along it is 0.
 
-So "0" can have three forms. Which of them you meet depends on how the function is written, not on what it is:
+So 0 can have three forms. Which one you meet can depend on how a function is written:
 """
 
 # %% name="predict_cubes"
@@ -394,7 +380,7 @@ for name, f in functions.items():
 
 # %% [markdown]
 r"""
-But do not let zeros hide a mistake: a graph that you have cut by accident looks the same. Which brings us to the relu network. Its zeros are the truth.
+But a graph that you have cut by accident gives the same zeros. Those of the relu network are the truth:
 """
 
 # %% name="activations"
@@ -407,13 +393,13 @@ for activation in (torch.nn.ReLU(), torch.nn.LeakyReLU(), torch.nn.Tanh(), torch
 
 # %% [markdown]
 r"""
-A network of linear layers and ReLUs is made of straight pieces. Inside each piece its second derivatives with respect to the **input** are 0, and at the kinks between them there are none (unit 08).
-A loss with $u_{xx}$ of such a network teaches it nothing; use a smooth activation. With respect to the **weights** it is another matter: there, layers multiply each other, and the loss bends what comes out.
+A network of linear layers and ReLUs is made of straight pieces. Inside a piece, its second derivatives with respect to the **input** are 0; at the kinks between the pieces there are none (unit 08). A leaky ReLU has kinks
+too, and straight pieces. If your loss contains $u_{xx}$, use a smooth activation: with these two, that term is 0 whatever the weights are.
 
 ## 6. All second derivatives: the Hessian
 
-A function of $n$ numbers has $n$ first derivatives, and each of these has $n$ derivatives. This table is the **Hessian** $H$, with $H_{ij} = \partial^2 f/\partial x_i \partial x_j$. It is the Jacobian of the
-gradient: one row for each entry of the gradient, so one backward pass for each row (unit 05).
+A function of $n$ numbers has $n$ first derivatives, and each of these has $n$ derivatives. Their table is the **Hessian** $H$, with $H_{ij} = \partial^2 f/\partial x_i \partial x_j$. It is the Jacobian of the
+gradient, so it takes one backward pass for each row (unit 05).
 """
 
 
@@ -458,8 +444,8 @@ row_sums.reveal(
 
 # %% [markdown]
 r"""
-Weights of ones add the rows. This is the diagonal only where every mixed derivative is 0, as for a function that treats each entry by itself. (That is why `second` was right for $x^3$.) In general the exact
-diagonal takes one pass for each entry. The sum of the diagonal is the **Laplacian** $\Delta u = u_{xx} + u_{yy}$, which many physical laws are written with:
+Weights of ones add the rows. That is the diagonal where every mixed derivative is 0, as for a function that treats each entry by itself. (So `second` was right for $x^3$.) Otherwise, take one pass for each entry. The sum of the diagonal is the
+**Laplacian** $\Delta u = u_{xx} + u_{yy}$, which many physical laws are written with:
 """
 
 
@@ -490,10 +476,6 @@ try:
     torch.autograd.functional.hessian(lambda x: x**3, x)
 except RuntimeError as error:
     print("autograd.functional.hessian: RuntimeError:", error)
-try:
-    torch.func.grad(torch.func.grad(lambda x: x**3))(x)
-except RuntimeError as error:
-    print("func.grad twice: RuntimeError:", str(error).split(", got")[0])
 print("func.hessian, shape:", tuple(torch.func.hessian(lambda x: x**3)(x).shape))
 
 # %% [markdown]
@@ -501,16 +483,15 @@ r"""
 ### Operate it: curvature
 
 What does $H$ say? Stand at a point, and choose a direction $v$ of length 1. The **slope** along $v$ is $g \cdot v$, where $g$ is the gradient. The **curvature** along $v$ is $v^{\mathsf T} H\, v$: how fast the slope
-changes as you walk. Value, slope and curvature together give a **parabola**, the best guess from this point.
+changes as you walk. Value, slope and curvature together give a **parabola**. All these parabolas form a model of the surface, and **Newton's step** goes to where the slopes of this model are 0: to $x - H^{-1} g$.
 
-Doing this in all directions at once gives a quadratic model of the surface. **Newton's step** goes to where the slope of this model is 0: to $x - H^{-1} g$. Move the point, turn the
-direction, and say what you expect first.
+Move the point, turn the direction, and say what you expect first.
 
 1. In the valley, choose the direction of the largest curvature, then of the smallest. How do they lie to the level lines?
-2. Choose "to where Newton's step lands". Where is the lowest point of the parabola? Move the point along the valley. Where is the model good, and where is it not?
+2. Choose "to where Newton's step lands", and move the point. Where on the parabola is the landing? Where is the model good?
 3. On the saddle, where does Newton's step lead, from every point? Is that downhill?
 4. Choose the relu network. What is the curvature, in every direction? Why is there no Newton step?
-5. "two stripes": find a direction without curvature. What does it mean for Newton's step?
+5. "stripes": find a direction without curvature. What does it mean for Newton's step?
 """
 
 # %% name="curvature_explorer"
@@ -518,9 +499,8 @@ explore_curvature(
     {
         "a curved valley": lambda x: (1 - x[0]) ** 2 + 5 * (x[1] - x[0] ** 2) ** 2,
         "a saddle": lambda x: x[0] ** 2 - x[1] ** 2 + x[0] * x[1],
-        "x**4 * y**2": lambda x: x[0] ** 4 * x[1] ** 2,
         "a relu network": relu_network,
-        "two stripes": lambda x: torch.cos(2 * (x[0] + x[1])),
+        "stripes": lambda x: torch.cos(2 * (x[0] + x[1])),
     },
     at=(-1.0, 0.5),
     direction="downhill, against the gradient",
@@ -532,10 +512,10 @@ explore_curvature(
 r"""
 <details><summary>What you could see</summary>
 
-1. Largest: across the valley. Smallest: along it. Steepest descent follows the slope, which is large across the valley even where the way to the goal is along it.
-2. At the landing, exactly: this parabola is a slice through the model. Near the floor of the valley the parabola follows the curve for some distance; the further it has to reach, the more it is a guess.
-3. To (0, 0), in one step: the surface is its own quadratic model. There the slope is 0, and it is a saddle. Newton's step looks for a slope of 0, not for a low place.
-4. 0. The slope never changes, so no step will make it 0.
+1. Largest: across them. Smallest: nearly along them, as the valley runs.
+2. Where the parabola turns: it is a slice through the model. Near the floor of the valley the parabola follows the curve for some distance. The further it has to reach, the more it is a guess.
+3. To (0, 0), in one step: this surface is its own model. There the slopes are 0, and it is a saddle. Newton's step looks for slopes of 0, not for a low place.
+4. It is 0. In a straight piece the slope does not change, so no step makes it 0.
 5. At 135 or -45 degrees, along the stripes. The Hessian has no inverse, so there is no single landing place.
 
 </details>
@@ -544,7 +524,7 @@ With a function of your own: `explore_curvature(my_function, at=(1.0, 0.5))`, fo
 
 ### Newton against gradient descent
 
-Here is a valley like the first one, with its lowest point at (1, 1). Gradient descent steps against the gradient. Newton's method uses the Hessian. Both start at the same place.
+A valley like the first one has its lowest point at (1, 1). Gradient descent and Newton's method start at the same place.
 """
 
 
@@ -591,6 +571,8 @@ for lr in (0.005, 0.01, 0.02, 0.04):
     if arrives and (best is None or len(path) < len(best)):
         best = path
 print("Newton:", len(newton) - 1)
+heights = [valley(x).item() for x in newton]
+print("Newton, the value at the start and after each step:", ", ".join(f"{z:.3f}" for z in heights))
 ratio = (len(best) - 1) / (len(newton) - 1)
 steps.reveal(dict(zip(steps.choices, [ratio < 5, 5 <= ratio <= 50, ratio > 50], strict=True)))
 
@@ -607,28 +589,22 @@ for words, path, marks in (("gradient descent", best, 60), ("Newton", newton, 1)
 axes.plot(1, 1, marker="*", markersize=14, linestyle="", color="black", label="lowest point")
 axes.legend(loc="lower left")
 axes.set(xlabel="x[0]", ylabel="x[1]")
-heights = [f"{valley(x).item():.2g}" for x in newton]
 figure(
     fig,
-    text=f"Newton, the value at the start and after each step: {', '.join(heights)}",
+    text=f"Two paths through the valley: gradient descent in {len(best) - 1} steps, Newton in {len(newton) - 1}",
     alt="Level lines of a curved valley with two paths from (-1.2, 1) to (1, 1). Gradient descent falls to the floor of the "
     "valley and creeps along it, with a mark every 60 steps. Newton's method jumps, twice far off the floor, and arrives soon.",
 )
 
-# %% name="newton_heights"
-print("Newton, the value at the start and after each step:", ", ".join(heights))
-
 # %% [markdown]
 r"""
-Gradient descent has one step size for all directions. It must be small enough for the curvature across the valley, and is then tiny for the way along it. Newton's step divides by the curvature, each direction
-by its own. The price: the value **rises** at some steps, where the model reaches too far; it walks to saddles as gladly as to low points; and each step needs the whole Hessian, and solves a system of
-equations. For a network with a million weights, the Hessian has a million times a million entries.
+Gradient descent has one step size for all directions. It must be small enough for the curvature across the valley, and is then tiny for the way along it. Newton's step divides by the curvature, in each direction
+by its own. The price: at some steps the value **rises**, where the model reaches too far; it goes to saddles as well as to low points; and each step needs the whole Hessian. With a million weights, that is a million times a million entries.
 
 ## 7. H times v, without H
 
-Often you do not need $H$. The curvature along $v$ needs $H v$, one vector. And weights (unit 05) give it in one pass: the vector-Jacobian product of the gradient is
-$v^{\mathsf T} H$, and $H$ is symmetric where the second derivatives are continuous. There is a second way, **forward mode**: `torch.func.jvp` runs a function, and beside each value it carries how that value changes if the
-input moves along $v$. Applied to the gradient's function, it gives $H v$ too.
+The curvature along $v$ needs only the vector $H v$. Weights (unit 05) give it in one pass: the vector-Jacobian product of the gradient is $v^{\mathsf T} H$, and $H$ is symmetric where the second derivatives are continuous. The second way is
+**forward mode**: `torch.func.jvp` runs a function, and carries along with each value how it changes if the input moves along $v$. Applied to the function that gives the gradient, it gives $H v$ too.
 """
 
 
@@ -649,7 +625,7 @@ def whole_hessian(f, x, v):
 
 x, v = torch.tensor([1.0, 2.0]), torch.tensor([0.6, -0.8])
 for way in (reverse_over_reverse, forward_over_reverse, whole_hessian):
-    print(f"{way.__name__:21} {way(f, x, v).tolist()}")
+    print(f"{way.__name__:21} {[round(one, 6) for one in way(f, x, v).tolist()]}")
 
 # %% [markdown]
 r"""
@@ -694,8 +670,7 @@ costs.reveal(dict(zip(costs.choices, [whole < 5, 1.5 < cheap < 3 and whole > 200
 
 # %% [markdown]
 r"""
-$H v$ costs a few gradients, however long the input is. The whole Hessian costs a number of gradients that grows with $n$. Which of the two cheap ways is cheaper depends on the function and the machine; reverse over reverse
-keeps a graph of both passes in memory, forward over reverse only that of the gradient.
+$H v$ costs a few gradients, for the longer input as for the shorter one. The whole Hessian costs a number of gradients that grows with $n$.
 
 ### Two traps where derivatives are nested
 
@@ -717,8 +692,8 @@ print("torch.func, by its arguments:", by_argument(x.detach()).item())
 
 # %% [markdown]
 r"""
-`torch.autograd.grad` differentiates with respect to a **tensor**, in all its uses. With one tensor in both roles, the inner derivative already moves $x$ too. A clone is another tensor, through which the outer gradient
-still finds its way. `torch.func.grad` differentiates with respect to an **argument**.
+`torch.autograd.grad` differentiates with respect to a **tensor**, in all its uses. With one tensor in both roles, the inner derivative moves $x$ too. A clone is another tensor, and the outer gradient still finds its way
+through it. `torch.func.grad` differentiates with respect to an **argument**.
 
 The second: forward mode, and what stops it.
 """
@@ -743,11 +718,11 @@ for g in (with_no_grad, with_detach):
 
 # %% [markdown]
 r"""
-`no_grad` switches off recording, and forward mode needs no recording: it computes as it goes. `detach` stops both. Where a part is to be a constant, say `detach`.
+`no_grad` switches off recording, and forward mode records nothing: it computes as it goes. `detach` stops both. Where a part is to be a constant, say `detach`.
 
 ## 8. Losses with a gradient inside
 
-Some losses speak of a gradient. A **gradient penalty** wants the gradient of a network's output with respect to its input to have length 1, for every sample. The samples here are small images.
+A **gradient penalty** wants the gradient of a network's output with respect to its input to have length 1, for every sample. The samples here are small images.
 """
 
 # %% name="penalty_axes"
@@ -769,7 +744,7 @@ for words, norm in (
 
 # %% [markdown]
 r"""
-The images have one channel, and `dim=1` is the channel. So the first line takes the length of single pixels. A sample's gradient is everything behind the batch: flatten it first.
+The images have one channel, and `dim=1` is the channel: the first line takes the length of single pixels. A sample's gradient is everything behind the batch, so flatten it first.
 
 Training needs the gradient of the penalty with respect to the **weights**. Is `create_graph` needed for that?
 """
@@ -807,10 +782,10 @@ constant.reveal(dict(zip(constant.choices, [False, without_effect, not without_e
 
 # %% [markdown]
 r"""
-Nothing fails, because the rest of the loss has a graph. The penalty is added as a number, and numbers do not pull. The same silence is at the heart of the next example.
+Nothing fails, because the rest of the loss has a graph. The penalty is added as a constant, and constants do not pull.
 
-**An inner update.** In meta-learning, the outer loss looks at weights *after* a training step: what start `w` is good to train from? Here the inner loss is $w^3$, the step size 0.1, and the outer loss the square of the
-updated weight: $(w - 0.1 \cdot 3w^2)^2$.
+**An inner update.** In meta-learning, an outer loss looks at the weights *after* a training step, and asks: which start `w` is good to train from? Here the inner loss is $w^3$, the step size 0.1, and the outer loss the square of the
+updated weight.
 """
 
 
@@ -831,22 +806,19 @@ inner_update
 # %% name="reveal_inner" tags=["reveal"]
 w = torch.tensor(1.0, requires_grad=True)
 found = [torch.autograd.grad(outer_loss(w, create_graph), w)[0].item() for create_graph in (False, True)]
-h = 1e-5
-with torch.enable_grad():
-    above, below = (outer_loss(torch.tensor(1.0 + step, requires_grad=True), False).item() for step in (h, -h))
+above, below = (outer_loss(torch.tensor(start, requires_grad=True), False).item() for start in (1.00001, 0.99999))
 print("The gradient of the outer loss:")
-print(f"create_graph=False {found[0]:.4f}, create_graph=True {found[1]:.4f}, nudged {(above - below) / (2 * h):.4f}")
+print(f"create_graph=False {found[0]:.4f}, create_graph=True {found[1]:.4f}, nudged {(above - below) / 0.00002:.4f}")
 inner_update.reveal(*[round(one, 6) for one in found])
 
 # %% [markdown]
 r"""
-The nudge knows only values, and it decides for `True`. By the chain rule, the gradient is $2 \cdot 0.7$ times $1 - 0.1 \cdot 6w$. The second factor says how the *step itself* changes with $w$, and it has the second derivative of the inner
-loss in it. Without `create_graph` the inner gradient is a constant, and the factor is 1. That is called first-order, and is sometimes done on purpose, because it is cheaper. It should not happen by accident.
+The nudge decides for `True`. The gradient is $2 \cdot 0.7$ times $1 - 0.1 \cdot 6w$. The second factor says how the updated weight changes with $w$, and the second derivative of the inner loss is in it. Without `create_graph` the inner gradient is a
+constant, and the factor is 1. That is called first-order, and is sometimes done on purpose, because it is cheaper. It should not happen by accident.
 
 ## 9. A Function of your own, twice
 
-Unit 06 gave the rule: save inputs and outputs, and compute everything else again in the backward. There the second derivative was wrong because of what was *saved*. Here is a fault in what *comes in*. Somebody detaches
-`grad_output`, to be safe.
+Unit 06 gave the rule: save inputs and outputs, and compute everything else again in the backward. There the second derivative was wrong because of what was *saved*. Here the fault is in what *comes in*: somebody detaches `grad_output`, to be safe.
 """
 
 
@@ -882,7 +854,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 r"""
-Alone, both derivatives are right: what comes in is 1, a constant. Inside another operation, what comes in depends on $x$, and the part of the second derivative that runs through it is lost, in silence. `gradgradcheck` finds it.
+Alone, both derivatives are right: what comes in is 1, a constant. Inside another operation, what comes in depends on $x$, and the part of the second derivative that runs through it is lost. `gradgradcheck` finds it.
 
 ## From a message to its cause
 
