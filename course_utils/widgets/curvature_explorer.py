@@ -18,6 +18,8 @@ from course_utils.widgets.status import StatusLine
 if TYPE_CHECKING:
     from ipywidgets import Dropdown, FloatSlider, VBox
 
+_ROUNDING = 1e-6
+
 
 def explore_curvature(
     functions: Function | Mapping[str, Function],
@@ -145,20 +147,20 @@ class _Live:
         self._following = True
         try:
             self._choice.value, self._direction.value = state.title, state.direction
-            self._angle.value = float(round(state.angle))  # where its steps are: it would move there by itself
+            _put(self._angle, float(round(state.angle)))  # where its steps are: it would move there by itself
             for slider, value in zip(self._places, state.point, strict=True):
-                slider.value = value
+                _put(slider, value)
         finally:
             self._following = False
         self._picture.value = picture.img()
         self._words.say(html.escape(picture.text))
 
-    def _moved(self, change: object) -> None:
-        if not self._following:  # else the controls are being put where the explorer already is
+    def _moved(self, change: dict[str, object]) -> None:
+        if not self._following and not _same(change):  # else the controls are being put where the explorer already is
             self._explorer.set(at=[slider.value for slider in self._places])
 
-    def _turned(self, change: object) -> None:
-        if not self._following:
+    def _turned(self, change: dict[str, object]) -> None:
+        if not self._following and not _same(change):
             self._explorer.set(angle=self._angle.value)
 
     def _direction_chosen(self, change: object) -> None:
@@ -168,6 +170,17 @@ class _Live:
     def _function_chosen(self, change: object) -> None:
         if not self._following:
             self._explorer.set(function=self._choice.value)
+
+
+def _put(slider: FloatSlider, value: float) -> None:
+    """Move the slider, unless it stands there already: what is sent back would undo the next key that is pressed."""
+    if abs(slider.value - value) > _ROUNDING:
+        slider.value = value
+
+
+def _same(change: dict[str, object]) -> bool:
+    """Whether a slider has only sent back where it was put, as the page rounds that."""
+    return abs(change["new"] - change["old"]) <= _ROUNDING
 
 
 def _pair(name: str, given: Sequence[float]) -> Pair:

@@ -251,9 +251,11 @@ import warnings
 
 x = torch.tensor(3.0, requires_grad=True)
 y = x**3
+torch.set_warn_always(True)  # else this warning comes only once in a session
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     y.backward(create_graph=True)
+torch.set_warn_always(False)
 print("Two calls of backward:")
 print("after the first:", x.grad.item(), end="   ")
 x.grad.backward()
