@@ -121,6 +121,7 @@ class _Live:
         self._following = False
         self._choice = _dropdown("function", titles)
         self._direction = _dropdown("direction", DIRECTIONS)
+        self._direction.layout.flex = "1 1 300px"  # beside the angle
         self._places = [_slider(name, span) for name, span in zip(("x[0]", "x[1]"), spans, strict=True)]
         self._angle = _slider("angle", Span(-180, 180), step=1.0, readout=".0f")
         self._choice.observe(self._function_chosen, "value")
@@ -222,7 +223,7 @@ def _dropdown(description: str, options: Sequence[str]) -> Dropdown:
         options=list(options),
         description=description,
         style={"description_width": "initial"},
-        layout=widgets.Layout(flex="1 1 300px", width="auto", max_width="342px"),
+        layout=widgets.Layout(width="auto", max_width="342px"),
     )
 
 

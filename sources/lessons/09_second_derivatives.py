@@ -636,12 +636,8 @@ What do they cost? `count_work` (unit 05) counts how many numbers PyTorch comput
 
 # %% name="predict_costs"
 costs = predict(
-    "One gradient of the chain costs so much. How much do H times v, in the cheaper of the first two ways, and H times v by the whole Hessian cost, for n = 200?",
-    choices=[
-        "about 2 gradients, and about 2 gradients",
-        "about 2 gradients, and more than 200 gradients",
-        "about 200 gradients, and about 200",
-    ],
+    "n = 200. How many gradients of the chain cost as much as one H times v, in the cheaper of the two ways? And by the whole Hessian?",
+    choices=["about 2, and about 2", "about 2, and more than 200", "about 200, and about 200"],
 )
 costs
 
@@ -800,8 +796,8 @@ def outer_loss(w, create_graph):
 
 # %% name="predict_inner"
 inner_update = predict(
-    "At w = 1 the updated weight is 0.7. What is the gradient of the outer loss with respect to w, with create_graph=False, and with create_graph=True?",
-    numbers=["False", "True"],
+    "At w = 1 the updated weight is 0.7. What is the gradient of the outer loss with respect to w, without create_graph, and with it?",
+    numbers=["without", "with"],
 )
 inner_update
 
@@ -815,7 +811,7 @@ inner_update.reveal(*[round(one, 6) for one in found])
 
 # %% [markdown]
 r"""
-The nudge decides for `True`. The gradient is $2 \cdot 0.7$ times $1 - 0.1 \cdot 6w$. The second factor says how the updated weight changes with $w$, and the second derivative of the inner loss is in it. Without `create_graph` the inner gradient is a
+The nudge decides for `create_graph=True`. The gradient is $2 \cdot 0.7$ times $1 - 0.1 \cdot 6w$. The second factor says how the updated weight changes with $w$, and the second derivative of the inner loss is in it. Without `create_graph` the inner gradient is a
 constant, and the factor is 1. That is called first-order, and is sometimes done on purpose, because it is cheaper. It should not happen by accident.
 
 ## 9. A Function of your own, twice
