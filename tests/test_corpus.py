@@ -322,8 +322,8 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("lesson", "puzzle"),
             Cell("lesson", "what_the_gradient_depends_on"),
             Cell("lesson", "second_for_any"),
-            Mistake("mend_second", "unused_only"),
-            Mistake("mend_second", "constant_only"),
+            Mistake("mend_order", "unused_only"),
+            Mistake("mend_order", "constant_only"),
         ),
         ("h02", "curvature looked for in a relu network"): (
             Cell("lesson", "activations"),

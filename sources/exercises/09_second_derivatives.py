@@ -69,29 +69,31 @@ check("predict_accumulated", numbers)
 
 # %% [markdown]
 r"""
-## 3. Mend: a second derivative for any function
+## 3. Mend: derivatives of any order, for any function
 
-`second(f, x)` works for functions like $x^3$, which treat each entry of `x` by itself. For some functions whose second derivative is 0 it stops with an error. Mend it: where the second derivative is 0, it should return
-zeros in the shape of `x`. `f` may use other tensors that require a gradient.
+`derivative(f, x, n)` differentiates `f` with respect to `x`, `n` times in a row. `f` treats each entry of `x` by itself. For some functions a derivative is 0, and the code stops with an error there. Mend it: it should return zeros in the shape of `x`, then.
+`f` may use other tensors that require a gradient; `n` is at least 1.
 """
 
 
-# %% name="mend_second" tags=["answer"]
-def second(f, x):
+# %% name="mend_order" tags=["answer"]
+def derivative(f, x, n):
     x = x.clone().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    ### BEGIN STUB
-    # return torch.autograd.grad(first.sum(), x)[0]
-    ### END STUB
-    ### BEGIN SOLUTION
-    if not first.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
-    ### END SOLUTION
+    value = f(x)
+    for _ in range(n):
+        ### BEGIN STUB
+        # (value,) = torch.autograd.grad(value.sum(), x, create_graph=True)
+        ### END STUB
+        ### BEGIN SOLUTION
+        if not value.requires_grad:
+            return torch.zeros_like(x)
+        (value,) = torch.autograd.grad(value.sum(), x, create_graph=True, materialize_grads=True)
+        ### END SOLUTION
+    return value
 
 
-# %% name="mend_second.check" tags=["check"]
-check("mend_second", second)
+# %% name="mend_order.check" tags=["check"]
+check("mend_order", derivative)
 
 # %% [markdown]
 r"""

@@ -32,36 +32,45 @@ def one_hot_weights(f, x, i, j):
     return torch.autograd.grad(first, x, weights)[0][:, j]
 
 
-# mend_second
+# mend_order
 
 
-def second_by_torch_func(f, x):
-    return torch.func.grad(lambda x: torch.func.grad(lambda x: f(x).sum())(x).sum())(x)
+def order_by_torch_func(f, x, n):
+    if n == 0:
+        return f(x)
+    return order_by_torch_func(torch.func.grad(lambda x: f(x).sum()), x, n - 1)
 
 
-def second_with_an_exception(f, x):
+def order_with_an_exception(f, x, n):
     x = x.clone().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    try:
-        return torch.autograd.grad(first.sum(), x)[0]
-    except RuntimeError:
-        return torch.zeros_like(x)
+    value = f(x)
+    for _ in range(n):
+        try:
+            value = torch.autograd.grad(value.sum(), x, create_graph=True)[0]
+        except RuntimeError:
+            return torch.zeros_like(x)
+    return value.detach()
 
 
-def second_with_nothing_added(f, x):
+def order_with_nothing_added(f, x, n):
     x = x.clone().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    return torch.autograd.grad((first + 0 * x).sum(), x)[0]
+    value = f(x)
+    while n > 0:
+        value = torch.autograd.grad((value + 0 * x).sum(), x, create_graph=True)[0]
+        n -= 1
+    return value
 
 
-def second_with_none_replaced(f, x):
-    x = x.detach().requires_grad_()
-    first = torch.autograd.grad(f(x).sum(), x, create_graph=True)[0]
-    found = None
-    if first.grad_fn is not None or first.requires_grad:
-        found = torch.autograd.grad(first, x, torch.ones_like(first), allow_unused=True)[0]
-    x.requires_grad_(False)
-    return torch.zeros(x.shape, dtype=x.dtype) if found is None else found
+def order_with_none_replaced(f, x, n):
+    leaf = x.detach().clone().requires_grad_()
+    value = f(leaf)
+    for _ in range(n):
+        found = None
+        if value.requires_grad:
+            weights = torch.ones_like(value)
+            found = torch.autograd.grad(value, leaf, weights, allow_unused=True, create_graph=True)[0]
+        value = torch.zeros(x.shape, dtype=x.dtype) if found is None else found
+    return value
 
 
 # heat_residual
@@ -202,11 +211,11 @@ def by_recursion(inner, outer, w, lr, steps):
 RIGHT = {
     "mixed_partial": (sliced_first, entry_of_each_hessian, with_backward, one_hot_weights),
     "predict_accumulated": ([32, 48, 32, 80], torch.tensor([32.0, 48.0, 32.0, 80.0]), np.array([32, 48, 32, 80])),
-    "mend_second": (
-        second_by_torch_func,
-        second_with_an_exception,
-        second_with_nothing_added,
-        second_with_none_replaced,
+    "mend_order": (
+        order_by_torch_func,
+        order_with_an_exception,
+        order_with_nothing_added,
+        order_with_none_replaced,
     ),
     "choose_curvature": ("c", "C", " (c) ", "c."),
     "heat_residual": (residual_from_slices, residual_asked_three_times, residual_by_torch_func),
@@ -220,7 +229,7 @@ RIGHT = {
 _ONLY_ONE = "with one input, the tuple of gradients has one member: it is the last one too"
 _NO_SIGN = "0 has no sign"
 EQUIVALENT: dict[str, dict[str, str]] = {
-    "mend_second": {"`0`: -1 instead": _ONLY_ONE, "`return torch.zeros_like(x)`: sign changed": _NO_SIGN},
+    "mend_order": {"`return torch.zeros_like(x)`: sign changed": _NO_SIGN},
     "heat_residual": {
         "`(:, 1)`: sign changed": "of two columns, the one with number 1 is the last",
         "`(:, 0)`: sign changed": _NO_SIGN,

@@ -25,9 +25,10 @@ def mixed(*lines: str):
     return of("mixed(f, X, i, j)", "X = X.clone().requires_grad_()", "z = f(X)", *lines)
 
 
-def second(*lines: str, options: str = "create_graph=True"):
-    ask = f"(first,) = grad(f(x).sum(), x, {options})"
-    return of("second(f, x)", "x = x.clone().requires_grad_()", ask, *lines)
+def order(*lines: str):
+    """The body of the given loop, written anew."""
+    loop = ["for _ in range(n):", *(f"    {line}" for line in lines), "return value"]
+    return of("derivative(f, x, n)", "x = x.clone().requires_grad_()", "value = f(x)", *loop)
 
 
 def residual(*lines: str, first: str = "g = grad(u(X).sum(), X, create_graph=True)[0]"):
@@ -53,7 +54,8 @@ def trained(*lines: str, before: str = "pass", last: str = "return outer(w)"):
     return of("after_training(inner, outer, w, lr, steps)", before, *loop, last)
 
 
-ZEROS = "if not first.requires_grad: return torch.zeros_like(x)"
+ZEROS = "if not value.requires_grad: return torch.zeros_like(x)"
+ASK = "value = grad(value.sum(), x, create_graph=True, materialize_grads=True)[0]"
 U_XX = "h = grad(g[:, 1].sum(), X, create_graph=True)[0]"
 ROWS = "H = torch.stack([grad(e, x, retain_graph=True)[0] for e in g])"
 STEP = "(g,) = grad(inner(w), w, create_graph=True)"
@@ -101,23 +103,26 @@ LENGTHS = "g.flatten(1).norm(2, dim=1)"
         ),
         ("predict_accumulated", [32, 48, 32, 48], "backward_overwrites_grad"),
         ("predict_accumulated", (32, 24, 32, 56), "power_rule_half_done"),
-        ("mend_second", second("return grad(first.sum(), x, allow_unused=True)[0]"), "unused_only"),
-        ("mend_second", second(ZEROS, "return grad(first.sum(), x)[0]"), "constant_only"),
         (
-            "mend_second",
-            second("if not first.requires_grad: return 0", "return grad(first.sum(), x, materialize_grads=True)[0]"),
-            "zero_without_a_shape",
+            "mend_order",
+            order("value = grad(value.sum(), x, create_graph=True, allow_unused=True)[0]"),
+            "unused_only",
         ),
+        ("mend_order", order(ZEROS, ASK.replace(", materialize_grads=True", "")), "constant_only"),
+        ("mend_order", order(ZEROS.replace("torch.zeros_like(x)", "0"), ASK), "zero_without_a_shape"),
         (
-            "mend_second",
-            second("try:", "    return grad(first.sum(), x)[0]", "except RuntimeError:", "    return None"),
+            "mend_order",
+            order(
+                "try:",
+                "    value = grad(value.sum(), x, create_graph=True)[0]",
+                "except RuntimeError:",
+                "    return None",
+            ),
             "none_left",
         ),
-        (
-            "mend_second",
-            second(ZEROS, "return grad(first.sum(), x, materialize_grads=True)[0]", options="retain_graph=True"),
-            "retain_graph_in_its_place",
-        ),
+        ("mend_order", order(ZEROS, ASK.replace("create_graph", "retain_graph")), "retain_graph_in_its_place"),
+        ("mend_order", order(ZEROS, ASK.replace("create_graph=True, ", "")), "retain_graph_in_its_place"),
+        ("mend_order", order("if value.requires_grad: " + ASK), "constant_returned"),
         (
             "heat_residual",
             residual("h = grad(g[:, 1].sum(), X)[0]", "return g[:, 0] - k * h[:, 1]"),
@@ -198,7 +203,11 @@ def test_the_idea_behind_a_mistake(name, answer, label):
 @pytest.mark.parametrize(
     ("name", "answer", "thought"),
     [
-        ("mend_second", second("return grad(first, x, torch.ones_like(first))[0]"), "Two others still stop"),
+        (
+            "mend_order",
+            order("value = grad(value, x, torch.ones_like(value), create_graph=True)[0]"),
+            "Two others still stop",
+        ),
         ("mend_nested", nested("y = x; x = x.clone()"), "takes both ways"),
         ("mend_nested", nested("y = x.clone(); x = y"), "in all its uses"),
         ("mend_penalty", penalty("((g.norm(2, 1) - 1) ** 2).mean()", options="retain_graph=True"), "have a graph?"),
@@ -217,17 +226,8 @@ def test_code_that_does_what_the_given_code_did_is_told_so_with_a_thought(name, 
             "mixed_partial",
             of("mixed(f, X, i, j)", "H = torch.func.hessian(lambda X: f(X).sum())(X)", "return H[:, i, :, j].sum(1)"),
         ),
-        (
-            "mend_second",
-            second("first.requires_grad_()", "return grad(first.sum(), x, materialize_grads=True)[0]"),
-        ),
-        (
-            "mend_second",
-            of(
-                "second(f, x)",
-                "return torch.autograd.functional.hessian(lambda x: f(x).sum(), x).sum((2, 3))",
-            ),
-        ),
+        ("mend_order", order("value.requires_grad_()", ASK)),
+        ("mend_order", order("if not value.requires_grad: return x.detach() * 0", ASK)),
         (
             "heat_residual",
             of(
