@@ -12,6 +12,7 @@ _HOMES = {
     "trace": "course_utils.graph",
     "explore": "course_utils.widgets",
     "explore_batch": "course_utils.widgets",
+    "explore_curvature": "course_utils.widgets",
     "explore_jacobian": "course_utils.widgets",
     "explore_kink": "course_utils.widgets",
     "explore_moons": "course_utils.widgets",

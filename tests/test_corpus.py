@@ -403,6 +403,54 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("mend_attention", "finite_and_not_masked"),
         ),
     },
+    "09_second_derivatives": {
+        ("h01", "a first gradient that is a constant, or depends on the weights alone"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "what_the_gradient_depends_on"),
+            Cell("lesson", "second_for_any"),
+            Mistake("mend_order", "unused_only"),
+            Mistake("mend_order", "constant_only"),
+        ),
+        ("h02", "curvature looked for in a relu network"): (
+            Cell("lesson", "activations"),
+            Cell("lesson", "curvature_explorer"),
+            Mistake("choose_curvature", "relu_net_has_curvature"),
+        ),
+        ("h05", "a second derivative asked of the function again"): (
+            Cell("lesson", "asked_the_same"),
+            Mistake("mixed_partial", "second_derivative_from_output"),
+            Mistake("heat_residual", "second_derivative_from_output"),
+        ),
+        ("h07", "the sums of a Hessian's rows taken for its diagonal"): (
+            Cell("lesson", "predict_row_sums"),
+            Cell("lesson", "laplacian"),
+            Mistake("heat_residual", "rows_added"),
+            Mistake("hessian_times", "v_ignored"),
+        ),
+        ("h09", "a sample's norm taken over the channels alone"): (
+            Cell("lesson", "penalty_axes"),
+            Mistake("mend_penalty", "norm_over_wrong_axis"),
+        ),
+        ("h11", "an inner update whose gradient is a constant"): (
+            Cell("lesson", "predict_inner"),
+            Cell("lesson", "reveal_inner"),
+            Mistake("after_training", "inner_update_is_first_order"),
+        ),
+        ("h12", "one tensor in two roles of a nested derivative"): (
+            Cell("lesson", "nested"),
+            Cell("exercise", "mend_nested"),
+            Mistake("mend_nested", "y_cut_off"),
+        ),
+        ("h13", "no_grad that forward mode does not notice"): (Cell("lesson", "stopped"),),
+        ("h14", "a Hessian of a function with several outputs"): (Cell("lesson", "hessian_of_a_vector"),),
+        ("h16", "a mixed derivative by columns, and a column forgotten"): (
+            Cell("lesson", "mixed_by_columns"),
+            Cell("lesson", "predict_column"),
+            Cell("lesson", "slices"),
+            Mistake("mixed_partial", "first_column_forgotten"),
+            Mistake("mixed_partial", "slice_is_the_same_tensor"),
+        ),
+    },
 }
 UNITS = {unit.name: unit for unit in read_course(Path(__file__).resolve().parents[1])[0].units}
 

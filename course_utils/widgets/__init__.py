@@ -1,6 +1,7 @@
 """Pictures to operate: each shows itself live, and as a still picture with text where it cannot."""
 
 from course_utils.widgets.batch_explorer import BatchExplorer, explore_batch
+from course_utils.widgets.curvature_explorer import CurvatureExplorer, explore_curvature
 from course_utils.widgets.explorer import OneOperationExplorer, explore
 from course_utils.widgets.jacobian_explorer import JacobianExplorer, explore_jacobian
 from course_utils.widgets.kink_explorer import KinkExplorer, explore_kink
@@ -11,6 +12,7 @@ from course_utils.widgets.switches import RecordingSwitches, switches
 
 __all__ = [
     "BatchExplorer",
+    "CurvatureExplorer",
     "JacobianExplorer",
     "KinkExplorer",
     "MoonsExplorer",
@@ -20,6 +22,7 @@ __all__ = [
     "Stepper",
     "explore",
     "explore_batch",
+    "explore_curvature",
     "explore_jacobian",
     "explore_kink",
     "explore_moons",
