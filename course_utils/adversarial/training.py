@@ -38,10 +38,9 @@ Loss = Callable[[Networks, Batch, float], Tensor]
 
 def adversarial_loss(net: Networks, batch: Batch, factor: float) -> Tensor:
     """One number to go down: both heads get better at it, and the features worse for the domain head."""
-    source, target = net.features(batch.source), net.features(batch.target)
-    label_loss = functional.binary_cross_entropy_with_logits(net.label(source), batch.labels)
-    both = reverse(torch.cat([source, target]), factor)
-    domain_loss = functional.binary_cross_entropy_with_logits(net.domain(both), batch.domains)
+    h = net.features(torch.cat([batch.source, batch.target]))
+    label_loss = functional.binary_cross_entropy_with_logits(net.label(h[: len(batch.source)]), batch.labels)
+    domain_loss = functional.binary_cross_entropy_with_logits(net.domain(reverse(h, factor)), batch.domains)
     return label_loss + domain_loss
 
 
