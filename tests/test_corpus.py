@@ -109,7 +109,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("c17", "the flag written as require_grad"): (
-            Cell("lesson", "reveal_misspelt"),
+            Cell("lesson", "misspelt"),
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("b10", "detach taken for a copy"): (
