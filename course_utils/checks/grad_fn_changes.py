@@ -193,7 +193,7 @@ MEND_CAPPED = Exercise(
         "Which tensor has the node of the sigmoid saved: its input, or its result?",
         "Write into a tensor with the same values that no node has saved. Or write nowhere, and make a new tensor.",
     ),
-    when_right="Nobody has saved the copy, so writing into it harms nobody.",
+    when_right="What the sigmoid has saved is still what it was. That is all its backward asks for.",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 
 import torch
 from torch import Tensor
@@ -20,13 +20,13 @@ _CLIPPED = ("how many were noted", "noted", "gradient of x", "gradient of v")
 
 
 def _probe_clip(answer: object, draw: Draw) -> Iterator[Observation]:
-    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> tuple[object, ...] | None:
+    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> object:
         with torch.enable_grad():
             x, v = x.clone().requires_grad_(), v.clone().requires_grad_()
             half, y = 0.5 * v, 3 * x
             noted = answer(y, limit)
-            if noted is None:
-                return None
+            if isinstance(noted, Tensor) or not isinstance(noted, Sized) or not isinstance(noted, Iterable):
+                return noted
             z = y + half
             received: list[tuple[Tensor, Tensor]] = []
             for incoming in (first, second):
@@ -161,7 +161,14 @@ CLIP_AND_NOTE = Exercise(
             _hooked(_in_place),
             "x is right, and v gets a clipped gradient, too: the addition passes one and the same tensor to both. Your "
             "hook writes into it. What could it do instead?",
-            also=(_noted_and_changed_in_place, _hooked(lambda gradient, limit: gradient.clamp_(-limit, limit))),
+            also=(_hooked(lambda gradient, limit: gradient.clamp_(-limit, limit)),),
+        ),
+        Misconception(
+            "written_into_what_was_noted",
+            _noted_and_changed_in_place,
+            "Your hook writes into the gradient that it was given. That is one tensor in three places: it stands in "
+            "your list, it goes on to x, and it goes to v. All three see the clipped entries. What could the hook do "
+            "instead?",
         ),
         Misconception(
             "notes_what_it_passes_on",
@@ -186,6 +193,12 @@ CLIP_AND_NOTE = Exercise(
             also=(_hooked(lambda gradient, limit: gradient * limit / gradient.norm()),),
         ),
         Misconception(
+            "whole_tensors_compared",
+            _hooked(lambda gradient, limit: max(-limit, min(limit, gradient))),
+            "A comparison of a tensor with a number has an answer for each entry. `min`, `max` and `if` want a single "
+            "one. What clips a tensor entry by entry?",
+        ),
+        Misconception(
             "clips_what_the_node_sends",
             _on_the_node,
             "Your hook is called after the node of y has had its turn, and clips what it sends to x. Asked for is to "
@@ -200,6 +213,17 @@ CLIP_AND_NOTE = Exercise(
             "handle_returned",
             _handle,
             "`register_hook` returns a handle, for removing the hook. Your function is to return the list.",
+        ),
+        Misconception(
+            "hook_returned",
+            lambda y, limit: lambda gradient: _clip(gradient, limit),
+            "Your function returns the hook, which is a function. The caller wants the list that the hook fills. And "
+            "who tells y that there is a hook?",
+        ),
+        Misconception(
+            "tensor_returned",
+            lambda y, limit: y,
+            "Your function returns a tensor. The caller wants the list that the hook fills.",
         ),
         Misconception(
             "removed_after_one_pass",

@@ -56,6 +56,14 @@ PREDICT_BYTES = Exercise(
             "keeps_the_value_itself",
             (4040, 8000, 0),
             "The first two are in each other's place. For the gradient of w, a product needs the value of which input?",
+            also=((4040, 8000, 8040), (4040, 8000, 4040)),
+        ),
+        Misconception(
+            "same_factor_in_both_cases",
+            (4040, 4040, 0),
+            "You let the product keep the same factor in both cases. For the gradient of w, which value does it need? "
+            "And for that of x?",
+            also=((8000, 8000, 0),),
         ),
         Misconception(
             "both_factors_are_kept",

@@ -20,8 +20,14 @@ _DISCOUNT = 0.9
 
 
 def _probe_target(answer: object, draw: Draw) -> Iterator[Observation]:
-    parts = ("loss", "it requires a gradient", "gradient of w", "w.requires_grad afterwards", "grad mode afterwards")
-
+    parts = (
+        "loss",
+        "it requires a gradient",
+        "gradient of w",
+        "w.grad afterwards",
+        "w.requires_grad afterwards",
+        "grad mode afterwards",
+    )
     incoming = draw.tensor()
 
     def on_a_leaf(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> tuple[object, ...]:
@@ -31,13 +37,13 @@ def _probe_target(answer: object, draw: Draw) -> Iterator[Observation]:
             enabled = torch.is_grad_enabled()
             torch.set_grad_enabled(True)
             (gradient,) = gradients(loss, [leaf], incoming)
-            return loss, flag(loss), gradient, leaf.requires_grad, enabled
+            return loss, flag(loss), gradient, leaf.grad, leaf.requires_grad, enabled
 
     for rows, columns in ((2, 3), (4, 2)):
         asked = on_a_leaf if callable(answer) else answer
         now, later = draw.tensor(rows, columns), draw.tensor(rows, columns)
         yield call(
-            "the loss",
+            "loss",
             asked,
             parts=parts,
             by_hand=False,
@@ -114,6 +120,15 @@ def _detached(w: Tensor) -> Tensor:
     return w.detach()
 
 
+def _backward_inside(retain_graph: bool) -> Loss:
+    def loss(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+        result = _loss(target_of=_detached)(w, now, later, reward)
+        result.backward(retain_graph=retain_graph)
+        return result
+
+    return loss
+
+
 FIXED_TARGET = Exercise(
     name="fixed_target",
     unit=UNIT,
@@ -145,6 +160,20 @@ FIXED_TARGET = Exercise(
             "requires_grad_on_the_loss",
             lambda *inputs: _in_no_grad(*inputs).requires_grad_(),
             "Your loss is a leaf with the flag set. It is joined to nothing, and w gets no gradient.",
+        ),
+        Misconception(
+            "number_returned",
+            lambda *inputs: _loss(target_of=_detached)(*inputs).item(),
+            "Your loss is right, and it is a plain number: nothing leads back from it to w. Whoever calls your "
+            "function wants to go backward from the loss.",
+            also=(lambda *inputs: _loss()(*inputs).item(),),
+        ),
+        Misconception(
+            "backward_inside",
+            _backward_inside(retain_graph=False),
+            "You go backward inside the function. That is the caller's step: it fills `w.grad`, and frees what the "
+            "graph of your loss has saved. Return the loss alone.",
+            also=(_backward_inside(retain_graph=True),),
         ),
         Misconception(
             "summed",

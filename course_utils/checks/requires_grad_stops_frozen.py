@@ -169,6 +169,16 @@ FREEZE_BODY = Exercise(
             "about how layers behave.",
             also=(lambda network: network.eval() and None,),
         ),
+        Misconception(
+            "frozen_and_in_eval",
+            lambda network: _frozen(network) or (network.eval() and None),
+            "The flags are right. But `eval()` has put the network, or a part of it, into another mode: with dropout "
+            "or batch normalization in it, it would not compute what it did.",
+            also=(
+                lambda network: _frozen(network) or (network.body.eval() and None),
+                lambda network: _frozen(network) or (network.head.eval() and None),
+            ),
+        ),
     ),
     hints=(
         "A flag belongs to a parameter. `network.body.parameters()` goes through those of the body.",

@@ -177,6 +177,24 @@ USE_NETWORK = Exercise(
             "go on with other layers.",
         ),
         Misconception(
+            "back_on_the_outside_only",
+            _evaluated(torch.no_grad, lambda network, before: setattr(network, "training", before)),
+            "The result is right. But the layers inside are in eval afterwards: `network.training = ...` sets the flag "
+            "of the outermost module, and `eval()` had set all of them. Which method speaks to every layer?",
+        ),
+        Misconception(
+            "flag_on_the_result",
+            lambda network, x: _evaluated(torch.no_grad)(network, x).requires_grad_(),
+            "All is right but one thing: your result has its flag turned on. In the later training it is an input, "
+            "given numbers, and nobody needs its gradient.",
+        ),
+        Misconception(
+            "no_tensor",
+            lambda network, x: _evaluated(torch.no_grad)(network, x).numpy(),
+            "The numbers are right. But what you return is no tensor, and the later training needs one.",
+            also=(lambda network, x: _evaluated(torch.no_grad)(network, x).tolist(),),
+        ),
+        Misconception(
             "always_back_to_training",
             _evaluated(torch.no_grad, lambda network, before: network.train()),
             "A network that was in eval is in training afterwards. In which mode was it when your function began?",

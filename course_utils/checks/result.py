@@ -157,7 +157,15 @@ def closest_difference(mine: Observation, expected: Observation, **style: object
         for name, a, b in zip(names, one, other, strict=True):
             if not agree(a, b):
                 return name, *_told_apart(a, b, style)
+    elif isinstance(other, tuple) and len(other) == len(expected.parts):
+        return expected.label, show(one, **style), _part_by_part(other, expected.parts, style)
     return expected.label, *_told_apart(one, other, style)
+
+
+def _part_by_part(values: tuple[Plain, ...], names: tuple[str, ...], style: dict[str, object]) -> str:
+    """Each value with its name, on lines of their own where rows may break."""
+    line_end = ",\n" if "\n" in style.get("between_rows", "") else ", "
+    return line_end.join(f"{name}: {show(value, **style)}" for name, value in zip(names, values, strict=True))
 
 
 def _told_apart(mine: Plain, expected: Plain, style: dict[str, object]) -> tuple[str, str]:

@@ -137,7 +137,7 @@ def straight_on(result):
             "nothing_returned",
         ),
         ("clip_and_note", hooked("noted.append(gradient.clone())\ngradient.clamp_(-limit, limit)"), "written_into"),
-        ("clip_and_note", hooked("gradient.clamp_(-limit, limit)\nnoted.append(gradient)"), "written_into"),
+        ("clip_and_note", hooked("gradient.clamp_(-limit, limit)\nnoted.append(gradient)"), "written_into_what_was_noted"),
         (
             "clip_and_note",
             hooked("gradient = gradient.clamp(-limit, limit)\nnoted.append(gradient)\nreturn gradient"),
