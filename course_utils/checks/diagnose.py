@@ -117,7 +117,7 @@ def _raised(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if isinstance(one.value, Raised) and one.value != other.value:
             if one.value.exception == NotByHand.__name__:
                 return Diagnosis("uses_autograd", _USES_AUTOGRAD, place)
-            says = _WHAT_RAISED.get(one.value.exception, _RAISED)
+            says = _what_raised(one)
             switched_off = one.by_hand and "require" in one.message
             return Diagnosis("raises", says + _SWITCHED_OFF * switched_off, place)
     return None
@@ -128,11 +128,19 @@ _USES_AUTOGRAD = (
     "off in this check. Which formula would it use?"
 )
 _RAISED = "Your code stopped with an exception. Its last line, below, says why."
-_WHAT_RAISED = {
-    "TypeError": "Your code stopped with a TypeError. Often this is the number or the order of the arguments: "
-    "compare your function's first line with the one that was given.",
-    "RuntimeError": "torch refused an operation. Its message, below, names the shapes or the rule.",
-}
+_REFUSED = "torch refused an operation. Its message, below, names the shapes or the rule."
+_ARGUMENTS = (
+    "Your code stopped with a TypeError about arguments. Often this is their number or their order: compare the first "
+    "line of the function that the message names with the way it is called."
+)
+
+
+def _what_raised(seen: Observation) -> str:
+    if seen.value.exception == "TypeError" and "argument" in seen.message:
+        return _ARGUMENTS
+    return _REFUSED if seen.value.exception == "RuntimeError" else _RAISED
+
+
 # torch's words are then "does not require grad" or "requires_grad"
 _SWITCHED_OFF = " Autograd is switched off in this check, because the backward is to be written by hand."
 

@@ -94,7 +94,8 @@ PREDICT_SECOND_PASS = Exercise(
         Misconception(
             "one_and_zero_exchanged",
             (0, 1, 1, 1, 0),
-            "Each of your numbers is the opposite of what happens. 1 stands for a second pass that works.",
+            "Some second passes work of which you say that they fail, and some fail of which you say that they work. 1 "
+            "stands for one that works. If you meant that: which nodes have to keep a number for their backward?",
         ),
     ),
     hints=(
@@ -112,6 +113,7 @@ PREDICT_SECOND_PASS = Exercise(
 _PROGRAMS = (
     "p = x * y; L = (p + 1) ** 2",
     "t = x * x; L = t * c + t * y + x",
+    "L = u * u",
     "L = (x.detach() * y + u.tanh()) * 3",
     "first, second = x.unbind(); L = second * y[0]",
     "a = x * 2; a[0] = u[1]; L = a.sum()",
@@ -120,7 +122,8 @@ _LONG = 1_500  # more calls inside each other than Python allows
 _NAMES = ("x", "y", "u", "c")
 _PARTS = (
     *(f"how often {name} is in the list" for name in _NAMES),
-    "members that are none of these",
+    "other tensors in the list",
+    "members that are no tensors",
     "leaves whose .grad has changed",
 )
 
@@ -156,7 +159,7 @@ def _each_once(program: str, known: dict[str, Tensor]) -> tuple[int, ...]:
     wanted = [tensor for tensor in known.values() if tensor.requires_grad]
     with autograd():
         gradients = iter(torch.autograd.grad(run(program, **known)["L"].sum(), wanted, allow_unused=True))
-    return *(int(tensor.requires_grad and next(gradients) is not None) for tensor in known.values()), 0, 0
+    return *(int(tensor.requires_grad and next(gradients) is not None) for tensor in known.values()), 0, 0, 0
 
 
 def _counted(found: Iterable[object] | None, known: dict[str, Tensor]) -> tuple[int, ...] | None:
@@ -165,7 +168,9 @@ def _counted(found: Iterable[object] | None, known: dict[str, Tensor]) -> tuple[
         return None
     found = list(found)
     counts = [sum(member is tensor for member in found) for tensor in known.values()]
-    return *counts, len(found) - sum(counts), sum(tensor.grad is not None for tensor in known.values())
+    tensors = sum(isinstance(member, Tensor) for member in found)
+    changed = sum(tensor.grad is not None for tensor in known.values())
+    return *counts, tensors - sum(counts), len(found) - tensors, changed
 
 
 def _by_the_walk(result: Tensor) -> list[Tensor]:
@@ -194,8 +199,9 @@ LEAVES_BEHIND = Exercise(
         Misconception(
             "leaves_repeated",
             wrong.without_memory(wrong.present),
-            "A leaf stands in your list once for each path that leads to it. Several arrows lead to one node. How can "
-            "you know that you have been there?",
+            "A leaf stands in your list more than once. Several arrows can lead to one node. How can you know that you "
+            "have been there, or that the node is waiting already?",
+            also=(wrong.waiting_twice,),
         ),
         Misconception(
             "first_input_only",
@@ -215,6 +221,12 @@ LEAVES_BEHIND = Exercise(
             "Your list holds nodes. Asked for are the leaves themselves, which are tensors. How does an AccumulateGrad "
             "lead to its leaf?",
             also=(wrong.every_node,),
+        ),
+        Misconception(
+            "other_tensors",
+            wrong.detached_leaves,
+            "Your list holds tensors that are none of the leaves. `detach()` and `clone()` make new ones: no gradient "
+            "is ever added to their `.grad`.",
         ),
         Misconception(
             "backward_was_run",

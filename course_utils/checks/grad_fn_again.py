@@ -18,19 +18,26 @@ UNIT = "04_grad_fn"
 # mend_history --------------------------------------------------------------------------------------------------
 
 _STEPS = 3
-_SEEN = (*(f"gradient {i + 1}" for i in range(_STEPS)), "mean", "whether the mean holds a graph")
+_SEEN = (*(f"gradient {i + 1}" for i in range(_STEPS)), "mean", "a gradient holds a graph", "the mean holds a graph")
 
 
 def _probe_history(answer: object, draw: Draw) -> Iterator[Observation]:
-    def gradients_and_mean(w: Tensor, inputs: list[Tensor]) -> tuple[object, ...]:
+    def gradients_and_mean(w: Tensor, inputs: list[Tensor]) -> object:
         with torch.enable_grad():
-            gradients, mean = answer(w.clone().requires_grad_(), inputs)
-        return *gradients, mean, getattr(mean, "grad_fn", None) is not None
+            returned = answer(w.clone().requires_grad_(), inputs)
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            return returned
+        gradients, mean = returned
+        return *gradients, mean, any(map(_has_a_graph, gradients)), _has_a_graph(mean)
 
     asked = gradients_and_mean if callable(answer) else answer
     for _ in range(2):
         w, *inputs = draw.scalars(_STEPS + 1, high=1.0)
         yield call("gradients and mean", asked, parts=_SEEN, by_hand=False, w=w, inputs=inputs)
+
+
+def _has_a_graph(value: object) -> bool:
+    return getattr(value, "grad_fn", None) is not None
 
 
 def _one_iteration(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
@@ -77,6 +84,22 @@ def _training(
         return gradients, total / len(inputs)
 
     return train
+
+
+def _last_loss_for_the_mean(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
+    losses: list[float] = []
+    gradients, _ = _training(note=lambda loss: losses.append(loss.item()) or 0.0)(w, inputs)
+    return gradients, losses[-1] / len(inputs)
+
+
+def _with_their_graphs(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
+    h, gradients, total = torch.ones_like(inputs[0]), [], 0.0
+    for x in inputs:
+        h = torch.tanh(w * h.detach() + x)
+        loss = (h - 0.5) ** 2
+        gradients += torch.autograd.grad(loss, w, create_graph=True)
+        total = total + loss.item()
+    return gradients, total / len(inputs)
 
 
 def _recording_off(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
@@ -184,6 +207,24 @@ MEND_HISTORY = Exercise(
             _accumulated,
             "The gradients add up from one iteration to the next: what arrives is added to what is in `.grad`. The "
             "given code emptied it in time.",
+        ),
+        Misconception(
+            "gradients_hold_graphs",
+            _with_their_graphs,
+            "The numbers are right. But your gradients have a `grad_fn` each: `create_graph=True` records the backward "
+            "pass as well.",
+        ),
+        Misconception(
+            "no_mean",
+            lambda w, inputs: (_training()(w, inputs)[0], _training()(w, inputs)[1] * len(inputs)),
+            "The gradients are right. The second value is to be the mean of the losses: of all of them, and divided by "
+            "their number.",
+            also=(_last_loss_for_the_mean,),
+        ),
+        Misconception(
+            "gradients_alone",
+            lambda w, inputs: _training()(w, inputs)[0],
+            "Your function returns the gradients alone. The given code returns two things: the list, and the mean.",
         ),
         Misconception(
             "one_tensor_noted",

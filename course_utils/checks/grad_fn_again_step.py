@@ -146,7 +146,8 @@ MEND_STEP_BETWEEN = Exercise(
         Misconception(
             "no_step",
             _doing("first", "second"),
-            "w and v are what they were before. Who changes them?",
+            "w and v are what they were before. Does the optimizer take a step, and are the gradients there when it "
+            "does?",
         ),
         Misconception(
             "averaged",

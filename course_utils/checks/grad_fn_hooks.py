@@ -33,7 +33,7 @@ def _probe_clip(answer: object, draw: Draw) -> Iterator[Observation]:
                 x.grad = v.grad = None
                 z.backward(incoming.clone(), retain_graph=True)
                 received.append((x.grad.clone(), v.grad.clone()))
-        values = tuple(torch.as_tensor(one, dtype=x.dtype).detach() for one in noted)
+        values = tuple(None if one is None else torch.as_tensor(one, dtype=x.dtype).detach() for one in noted)
         return len(noted), values, tuple(of_x for of_x, _ in received), tuple(of_v for _, of_v in received)
 
     asked = two_passes if callable(answer) else answer
@@ -124,6 +124,11 @@ def _retained(y: Tensor, limit: float) -> list[Tensor]:
     return []
 
 
+def _noted_at_once(y: Tensor, limit: float) -> list[Tensor | None]:
+    y.retain_grad()
+    return [y.grad]
+
+
 def _handle(y: Tensor, limit: float) -> object:
     noted: list[Tensor] = []
     return y.register_hook(lambda gradient: (noted.append(gradient), _clip(gradient, limit))[1])
@@ -153,7 +158,7 @@ CLIP_AND_NOTE = Exercise(
             "nothing_returned",
             _hooked(_rebound),
             "The gradients are noted, and pass on as they came. A new value for a local name changes nothing outside. "
-            "How does a hook hand its gradient on?",
+            "What a hook returns does: what does yours return?",
             also=(_hooked(lambda gradient, limit: None),),
         ),
         Misconception(
@@ -207,7 +212,15 @@ CLIP_AND_NOTE = Exercise(
         Misconception(
             "no_hook",
             _retained,
-            "No gradient was noted, and none was changed. Which method of a tensor registers a hook?",
+            "No gradient was noted, and none was changed: no hook of yours was called. Is one registered, and on y "
+            "itself?",
+            also=(_noted_at_once,),
+        ),
+        Misconception(
+            "list_not_filled",
+            lambda y, limit: (_hooked(_clip)(y, limit), [])[1],
+            "The gradients that pass on are right, and your list stays empty. Does the hook append to it? (`noted = "
+            "...` inside the hook makes another list, under a name of its own.)",
         ),
         Misconception(
             "handle_returned",

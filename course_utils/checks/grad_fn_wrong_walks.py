@@ -32,6 +32,16 @@ def present(pairs: tuple) -> list:
     return [pair for pair in pairs if pair[0] is not None]
 
 
+def waiting_twice(result: Tensor) -> list[Tensor]:
+    """Remembers where it was, and not what is waiting."""
+    seen, waiting = [], [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        seen.append(node)
+        waiting += [following for following, _ in present(node.next_functions) if following not in seen]
+    return [node.variable for node in seen if hasattr(node, "variable")]
+
+
 def recursive(result: Tensor) -> list[Tensor]:
     """Right, and calls itself once for each operation in a row."""
     found, seen = [], set()
@@ -75,6 +85,11 @@ def nodes_themselves(result: Tensor) -> list[object]:
 def every_node(result: Tensor) -> list[object]:
     """All nodes there are."""
     return walk([result]).nodes
+
+
+def detached_leaves(result: Tensor) -> list[Tensor]:
+    """New tensors with the leaves' numbers."""
+    return [node.variable.detach() for node in walk([result]).nodes if hasattr(node, "variable")]
 
 
 def by_a_backward_pass(result: Tensor) -> list[Tensor]:
