@@ -20,11 +20,11 @@ def _watched(answer: object, incoming: Tensor, leaves: int) -> object:
     if not callable(answer):
         return answer
 
-    def on_leaves(*inputs: Tensor) -> tuple[object, ...]:
+    def on_leaves(*inputs: Tensor) -> tuple[object, ...] | None:
         with recording():
             fresh_ones = [fresh(value) for value in inputs[:leaves]]
             result = answer(*fresh_ones, *inputs[leaves:])
-            return result, flag(result), *gradients(result, fresh_ones, incoming)
+            return None if result is None else (result, flag(result), *gradients(result, fresh_ones, incoming))
 
     return on_leaves
 
@@ -102,7 +102,8 @@ MEND_ROTATION = Exercise(
         Misconception(
             "nothing_recorded",
             lambda point, angle: _turned(point, angle).detach(),
-            "Now the result requires no gradient at all. Which step of your code takes bare numbers?",
+            "Now the result requires no gradient at all. Does a step of your code take bare numbers, or stand where "
+            "nothing is recorded?",
         ),
     ),
     hints=(
@@ -187,13 +188,17 @@ MEND_POSITION = Exercise(
             "weights_do_not_sum_to_one",
             _weighted(lambda scores, positions, sharpness: torch.exp(sharpness * scores)),
             "These weights are positive, and their sum is not 1. What does the softmax do after the exponential?",
+            also=(_weighted(lambda scores, positions, sharpness: torch.sigmoid(sharpness * scores)),),
         ),
         Misconception(
             "scores_as_weights",
             _weighted(lambda scores, positions, sharpness: sharpness * scores),
-            "The scores themselves are your weights. Scores may be negative, and their sum is anything. What makes "
-            "weights of them?",
-            also=(_weighted(lambda scores, positions, sharpness: scores),),
+            "The scores themselves are your weights. Scores may be negative, and weights may not. What makes weights "
+            "of them?",
+            also=(
+                _weighted(lambda scores, positions, sharpness: scores),
+                _weighted(lambda scores, positions, sharpness: scores / scores.sum()),
+            ),
         ),
         Misconception(
             "not_added_up",
@@ -206,6 +211,11 @@ MEND_POSITION = Exercise(
             "indices_for_positions",
             _weighted_indices,
             "You average the indices 0, 1, 2, and so on. Here the positions are given: they are any numbers.",
+        ),
+        Misconception(
+            "number_returned",
+            lambda *inputs: _mean_position(*inputs).item(),
+            "The value is right, and it is a plain number: nothing leads back from it to the scores.",
         ),
         Misconception(
             "sum_taken_for_mean",

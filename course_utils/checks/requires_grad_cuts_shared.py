@@ -24,12 +24,16 @@ def _probe_plot(answer: object, draw: Draw) -> Iterator[Observation]:
     for a in (draw.tensor(3), draw.tensor(2, 2), one_small):
         incoming = draw.tensor(*a.shape)
 
-        def in_a_network(a: Tensor, incoming: Tensor = incoming) -> tuple[object, ...]:
+        def in_a_network(a: Tensor, incoming: Tensor = incoming) -> tuple[object, ...] | None:
             with recording():
                 leaf = fresh(a)
                 out = leaf.exp()  # its backward uses the result
                 shown = answer(out)
-                return shown, flag(shown), out.detach().clone(), *gradients(out, [leaf], incoming)
+                return (
+                    None
+                    if shown is None
+                    else (shown, flag(shown), out.detach().clone(), *gradients(out, [leaf], incoming))
+                )
 
         asked = in_a_network if callable(answer) else answer
         yield call("out = a.exp(), then for_plot(out)", asked, parts=parts, by_hand=False, a=a)

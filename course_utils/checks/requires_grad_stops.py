@@ -30,14 +30,14 @@ def _probe_target(answer: object, draw: Draw) -> Iterator[Observation]:
     )
     incoming = draw.tensor()
 
-    def on_a_leaf(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> tuple[object, ...]:
+    def on_a_leaf(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> tuple[object, ...] | None:
         with recording():
             leaf = fresh(w)
             loss = answer(leaf, now, later, reward)
             enabled = torch.is_grad_enabled()
             torch.set_grad_enabled(True)
             (gradient,) = gradients(loss, [leaf], incoming)
-            return loss, flag(loss), gradient, leaf.grad, leaf.requires_grad, enabled
+            return None if loss is None else (loss, flag(loss), gradient, leaf.grad, leaf.requires_grad, enabled)
 
     for rows, columns in ((2, 3), (4, 2)):
         asked = on_a_leaf if callable(answer) else answer
@@ -120,6 +120,14 @@ def _detached(w: Tensor) -> Tensor:
     return w.detach()
 
 
+def _differences(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+    return now @ w - reward - _DISCOUNT * (later @ w.detach())
+
+
+def _all_discounted(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+    return ((now @ w - _DISCOUNT * (reward + later @ w.detach())) ** 2).mean()
+
+
 def _backward_inside(retain_graph: bool) -> Loss:
     def loss(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
         result = _loss(target_of=_detached)(w, now, later, reward)
@@ -181,10 +189,26 @@ FIXED_TARGET = Exercise(
             "Everything stops where it should. But this is the sum of the squared differences, and not their mean.",
         ),
         Misconception(
+            "another_loss",
+            _loss(target_of=_detached, mean=lambda squares: squares),
+            "Everything stops where it should. But the loss is to be one number: each difference squared, and then the "
+            "mean of them.",
+            also=(
+                lambda *inputs: _differences(*inputs).mean() ** 2,
+                lambda *inputs: _differences(*inputs).abs().mean(),
+            ),
+        ),
+        Misconception(
+            "discount_misplaced",
+            _loss(target_of=lambda w: w.detach() / _DISCOUNT),
+            "Compare your target with the formula of the text. What does 0.9 multiply there?",
+            also=(_all_discounted,),
+        ),
+        Misconception(
             "detaches_w_itself",
             _loss(target_of=lambda w: w.detach_()),
-            "After your function, w itself requires no gradient. A method with an underscore at the end changes the "
-            "tensor that it belongs to.",
+            "After your function, w itself requires no gradient. A method with an underscore at its end changes the "
+            "tensor that it belongs to, and so does a flag that is set.",
         ),
         Misconception(
             "flag_left_off",

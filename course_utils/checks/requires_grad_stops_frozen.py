@@ -170,6 +170,12 @@ FREEZE_BODY = Exercise(
             also=(lambda network: network.eval() and None,),
         ),
         Misconception(
+            "recording_switched_off",
+            lambda network: torch.set_grad_enabled(False) and None,
+            "The flags are what they were. What you have switched off is recording, from there on and in the whole "
+            "program: nothing gets a gradient any more, neither the head nor x.",
+        ),
+        Misconception(
             "frozen_and_in_eval",
             lambda network: _frozen(network) or (network.eval() and None),
             "The flags are right. But `eval()` has put the network, or a part of it, into another mode: with dropout "
