@@ -190,6 +190,7 @@ LEAVES_BEHIND = Exercise(
             wrong.none_kept,
             "You come to a None in `next_functions`, and go on from it as if it were a node. What does None stand for "
             "there?",
+            also=(wrong.none_on_the_way,),
         ),
         Misconception(
             "nothing_found",

@@ -77,6 +77,11 @@ def none_kept(result: Tensor) -> list[Tensor]:
     return [node.variable for node in nodes if hasattr(node, "variable")]
 
 
+def none_on_the_way(result: Tensor) -> list[Tensor]:
+    """The same, without a memory."""
+    return without_memory(list)(result)
+
+
 def nodes_themselves(result: Tensor) -> list[object]:
     """The nodes of the leaves in place of the leaves."""
     return [node for node in walk([result]).nodes if hasattr(node, "variable")]
