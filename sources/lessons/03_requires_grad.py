@@ -11,6 +11,8 @@ in real programs are missing for one of the reasons below.
 You need unit 02: node, leaf, message, and how `trace` draws a graph. Allow an hour and ten minutes, with a pause after section 3. Where the
 lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
+Did an error message bring you here? [A table near the end](#From-a-message-to-its-cause) leads from each message to the place that explains it.
+
 ## A puzzle
 
 A point on the unit circle has the coordinates $\cos$ and $\sin$ of its angle. The two programs below turn it towards a target, by four steps of

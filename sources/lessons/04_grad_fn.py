@@ -807,7 +807,7 @@ r"""
 | *a leaf Variable that requires grad is being used in an in-place operation*, or *a view of a leaf Variable* | Is it an update? Then it belongs into `no_grad()`. | [leaves](#Leaves) |
 | *Output 0 of Unbind is a view and is being modified inplace* (or of Split) | Do I change what a loop over a tensor, `split` or `chunk` gave me? | [views](#Several-views-of-one-operation) |
 | *Output 0 of BackwardHookFunction is a view and is being modified inplace* | A hook on a layer, and an in-place layer behind it? | [a hook on a layer](#A-hook-on-a-layer) |
-| *element 0 of tensors does not require grad and does not have a grad_fn* | Where is the graph cut? | [unit 03](03_requires_grad.ipynb#From-a-message-to-its-cause) |
+| *element 0 of tensors does not require grad and does not have a grad_fn* | Where is the graph cut? | [unit 03](03_requires_grad.ipynb), in the table near its end |
 | no message, but the memory grows | Do I keep losses that still have their graph? | [history without an error](#History-without-an-error) |
 | no message, but a gradient is wrong | Did `.data`, a hook that writes, or `retain_graph=True` hide a change? | [harmless or not](#Which-changes-are-harmless), [hooks](#7.-Hooks-that-watch,-hooks-that-change), [a part before the loop](#A-part-stands-before-the-loop) |
 
