@@ -109,7 +109,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("c17", "the flag written as require_grad"): (
-            Cell("lesson", "reveal_misspelt"),
+            Cell("lesson", "misspelt"),
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("b10", "detach taken for a copy"): (
@@ -137,13 +137,12 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("predict_second_pass", "nodes_are_enough"),
         ),
         ("b03", "retain_graph in place of cutting the history"): (
-            Cell("lesson", "predict_mends"),
-            Cell("lesson", "reveal_mends"),
+            Cell("lesson", "predict_repairs"),
+            Cell("lesson", "reveal_repairs"),
             Mistake("mend_history", "history_kept"),
         ),
         ("b04", "an optimizer's step between forward and backward"): (
             Cell("lesson", "step_between"),
-            Cell("lesson", "reveal_step"),
             Cell("exercise", "mend_step_between"),
         ),
         ("b05", "every change in place taken for an error"): (
@@ -162,17 +161,13 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("exercise", "mend_update"),
         ),
         ("b12", "one of several views of one operation changed"): (Cell("lesson", "views"),),
-        ("b13", "a name that means another tensor after relu_"): (
-            Cell("lesson", "predict_relu"),
-            Cell("lesson", "reveal_relu"),
-        ),
+        ("b13", "a name that means another tensor after relu_"): (Cell("lesson", "name_moves_on"),),
         ("b14", "an overwritten entry that keeps its gradient"): (
-            Cell("lesson", "predict_overwritten"),
+            Cell("lesson", "overwritten"),
             Mistake("predict_overwritten", "overwritten_entry_keeps_gradient"),
         ),
         ("b15", "a running total that holds all graphs"): (
-            Cell("lesson", "predict_total"),
-            Cell("lesson", "reveal_total"),
+            Cell("lesson", "running_total"),
             Mistake("mend_history", "total_holds_the_graphs"),
         ),
         ("i02", "a hook on a layer, and an in-place layer behind it"): (Cell("lesson", "module_hook"),),
@@ -184,7 +179,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("lesson", "node_hooks"),
             Mistake("clip_and_note", "clips_what_the_node_sends"),
         ),
-        ("i06", "a hook from before a change in place"): (Cell("lesson", "hook_versions"),),
+        ("i06", "a hook from before a change in place"): (Cell("lesson", "name_moves_on"),),
     },
     "05_asking_for_gradients": {
         ("c01", "a leaf that is moved, and whose name then means another tensor"): (

@@ -12,7 +12,13 @@ def why_it_stopped(observation: Observation) -> str:
     if _TUPLE.search(observation.message):
         return _A_TUPLE
     switched_off = observation.by_hand and "require" in observation.message
-    return _WHAT_RAISED.get(observation.value.exception, _RAISED) + _SWITCHED_OFF * switched_off
+    return _what_raised(observation) + _SWITCHED_OFF * switched_off
+
+
+def _what_raised(seen: Observation) -> str:
+    if seen.value.exception == "TypeError" and "argument" in seen.message:
+        return _ARGUMENTS
+    return _REFUSED if seen.value.exception == "RuntimeError" else _RAISED
 
 
 _TUPLE = re.compile("got tuple|not tuple|tuple indices|'tuple' object|'tuple' and|and 'tuple'")
@@ -21,10 +27,10 @@ _A_TUPLE = (
     "a tuple, even if there is only one tensor in it."
 )
 _RAISED = "Your code stopped with an exception. Its last line, below, says why."
-_WHAT_RAISED = {
-    "TypeError": "Your code stopped with a TypeError. Often this is the number or the order of the arguments: "
-    "compare your function's first line with the one that was given.",
-    "RuntimeError": "torch refused an operation. Its message, below, names the shapes or the rule.",
-}
+_REFUSED = "torch refused an operation. Its message, below, names the shapes or the rule."
+_ARGUMENTS = (
+    "Your code stopped with a TypeError about arguments. Often this is their number or their order: compare the first "
+    "line of the function that the message names with the way it is called."
+)
 # torch's words are then "does not require grad" or "requires_grad"
 _SWITCHED_OFF = " Autograd is switched off in this check, because the backward is to be written by hand."
