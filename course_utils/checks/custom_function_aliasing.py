@@ -180,6 +180,7 @@ PREDICT_SISTER = Exercise(
             "sign_forgotten_in_b",
             (0.0, 60.0, 10.0, 60.0),
             "A is right. In B the direct path goes through a subtraction, and x is what is subtracted.",
+            also=((0.0, 60.0, -10.0, 60.0), (0.0, 60.0, 10.0, 0.0)),
         ),
         Misconception(
             "gate_lets_all_through",

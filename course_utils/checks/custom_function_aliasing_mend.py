@@ -159,6 +159,7 @@ MEND_SHRINK = Exercise(
             "one_side_only",
             _shrink(lambda g, x, t: (g * (x > t), None)),
             "Where x is above t the gradient passes. Below -t the result follows x as well.",
+            also=(_shrink(lambda g, x, t: (g * (x >= t), None)),),
         ),
         Misconception(
             "passes_signs",

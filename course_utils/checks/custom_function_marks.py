@@ -207,6 +207,11 @@ MEND_DIRTY = Exercise(
             "The result itself has a place in the graph.",
         ),
         Misconception(
+            "exponential_twice",
+            _in_place(_marked, lambda ctx, g: g * ctx.saved_tensors[0].exp()),
+            "What you saved is the value after the change: it is the exponential already.",
+        ),
+        Misconception(
             "derivative_missing",
             _in_place(_marked, lambda ctx, g: g * 1),
             "The mark is right. Your backward passes the gradient on as it came: where is the derivative of exp?",

@@ -38,9 +38,9 @@ def unknown_to_the_graph(*witnesses: object) -> Misconception:
     return Misconception(
         "intermediate_saved",
         witnesses[0],
-        "The gradients are right, their own derivative is not. What you keep is a constant to the second pass. The "
-        "forward runs with recording off, so what it makes on the way, a copy included, has no place in the graph "
-        "outside. Which tensors have one?",
+        "The gradients are right, their own derivative is not. What you keep is a constant to the second pass: it was "
+        "made on the way to the result, or copied, with recording off, so it has no place in the graph outside. Which "
+        "tensors have one?",
         also=witnesses[1:],
     )
 

@@ -52,6 +52,11 @@ _KNOWN = tuple(
             "`saved_tensors` give a tuple, even if there is only one tensor in it.",
         ),
         (
+            "can be converted to an index",
+            "Something that is no whole number is used as one. This happens where a tensor is multiplied by a tuple, "
+            "and `saved_tensors` is a tuple, even if there is only one tensor in it.",
+        ),
+        (
             r"takes .* but .* given|missing .*argument|unexpected keyword|too many positional",
             "Something was called with arguments other than it takes. The message, below, says which are missing or "
             "too many. Compare the call with the first line of what is called.",
@@ -61,7 +66,8 @@ _KNOWN = tuple(
 _CUT = re.compile("does not require grad and does not have a grad_fn")
 _IS_CUT = (
     "A gradient was asked of a result that hangs on no tensor that requires one. Either none does, or the way to it is "
-    "cut: by `detach`, `.data`, `no_grad`, NumPy, or a tensor made of plain numbers."
+    "cut: by `detach`, `.data`, `no_grad`, NumPy, a tensor made of plain numbers, or a gradient that was taken without "
+    "`create_graph`."
 )
 _RAISED = "Your code stopped with an exception. Its last line, below, says why."
 _WHAT_RAISED = {

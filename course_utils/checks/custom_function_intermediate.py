@@ -83,6 +83,14 @@ def _t_recorded(ctx: Function, x: Tensor) -> Tensor:
         return _t(ctx, x).detach()
 
 
+def _t_kept_for_nothing() -> type:
+    def from_ctx(ctx: Function, g: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return g * 2 * x / (1 + x * x)
+
+    return function("LogSquare", _t, from_ctx)
+
+
 def _keeps_x(ctx: Function, x: Tensor) -> Tensor:
     ctx.x = x
     return torch.log(1 + x * x)
@@ -125,10 +133,11 @@ MEND_INTERMEDIATE = Exercise(
             "Only a part of the backward is known to the second pass. Where x is detached, it is a constant.",
         ),
         Misconception(
-            "graph_kept_on_ctx",
+            "left_on_ctx",
             _keeps(_t_recorded),
-            "Both derivatives are right: you have t recorded in the forward. But it stays on ctx after the backward, "
-            "with the graph behind it. From what could the backward compute it?",
+            "Both derivatives are right. But a tensor stays on ctx after the backward, and its memory with it. Does "
+            "the backward need it there?",
+            also=(_t_kept_for_nothing(),),
         ),
         incoming_ignored(_log_square(lambda g, x: 2 * x / (1 + x * x))),
         without_a_function(composed("LogSquare", lambda x: torch.log(1 + x * x))),
@@ -137,6 +146,11 @@ MEND_INTERMEDIATE = Exercise(
             _log_square(lambda g, x: g * x * x / (1 + x * x)),
             "A logarithm brings down one over what is inside, and then the derivative of the inside. What is that of "
             "1 + x * x?",
+        ),
+        Misconception(
+            "factor_2_missing",
+            _log_square(lambda g, x: g * x / (1 + x * x)),
+            "The gradient is half of what it should be. What is the derivative of x * x?",
         ),
         Misconception(
             "inner_derivative_missing",
