@@ -101,8 +101,7 @@ print("gradients:", x.grad.item(), y.grad.item(), "  as in unit 01, with an inco
 r"""
 - The class is a **Function**. You make no object of it. Both methods are static: they have no `self`.
 - `grad_output` is the incoming gradient. The backward returns one gradient for each input, in their order.
-- The backward runs later, and needs the values that the forward had. `ctx`, the **context**, carries them over: `save_for_backward` puts tensors in,
-  `saved_tensors` takes them out.
+- `ctx`, the **context**, carries values from the forward to the backward: `save_for_backward` puts tensors in, `saved_tensors` takes them out.
 - You call **`apply`**, which the class inherits. It makes the context, runs your forward, and hangs a node on the result.
 """
 
@@ -129,27 +128,7 @@ recorded.reveal({choice: names == claim for choice, claim in zip(recorded.choice
 # %% [markdown]
 r"""
 `apply` runs your forward with recording off, as under `no_grad` (unit 03). That is the point: autograd shall not see what is inside. It sees one
-node, and asks that node for the gradients.
-
-Does PyTorch check what your backward returns? Here are the two gradients in the wrong order.
-"""
-
-
-# %% name="swapped"
-class Swapped(SquaredProduct):
-    @staticmethod
-    def backward(ctx, grad_output):
-        grad_x, grad_y = SquaredProduct.backward(ctx, grad_output)
-        return grad_y, grad_x
-
-
-print("right:  ", [g.item() for g in torch.autograd.grad(5 * SquaredProduct.apply(x, y), (x, y))])
-print("swapped:", [g.item() for g in torch.autograd.grad(5 * Swapped.apply(x, y), (x, y))])
-
-# %% [markdown]
-r"""
-It checks how many gradients come back. Of shapes it checks little: a gradient that is larger than its input is summed to the input's shape
-where broadcasting (unit 01) could have made it. The numbers are your business. Section 6 has the judges.
+node, asks that node for the gradients, and believes what comes back. Section 6 has judges for that.
 
 ## 2. One gradient for each argument
 
@@ -207,6 +186,9 @@ r"""
 - "Expected 3, got 2": a None is missing. "Got 1": a list counts as one value.
 - "Different than None": a gradient for something that can have none.
 - Superfluous Nones at the end are let through. That is why adding `None` until the error goes away seems to work.
+
+A gradient must have its input's shape. Most other shapes are an error ("invalid gradient"). But one that broadcasting (unit 01) could have made
+is summed, without a word.
 
 The other way round, `save_for_backward` takes tensors only (or None):
 """
@@ -292,9 +274,8 @@ print("one by one, beside w:", torch.autograd.grad(SumOfAll.apply(x, y) + w, (x,
 
 # %% [markdown]
 r"""
-`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it. If nothing else requires a gradient,
-an error says so. Beside something else, the gradient is None without a word. With `*tensors`, each tensor is an argument, and each
-gets a gradient.
+`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it. Beside something else that requires a
+gradient, no error says so. With `*tensors`, each tensor is an argument, and each gets a gradient.
 
 Can an argument be passed by its name? You may read that `apply` takes no keywords.
 """
@@ -310,37 +291,28 @@ except TypeError as error:
 r"""
 Before PyTorch 2.13 this was a TypeError. Code that must run everywhere passes by position.
 
-A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient. The weight of
-a Linear layer does, and its input in the first layer does not (unit 03).
+A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient:
 """
 
 
 # %% name="needs_input_grad"
-class MatrixProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return a @ b
-
+class WhatIsNeeded(ProductPower):
     @staticmethod
     def backward(ctx, grad_output):
-        a, b = ctx.saved_tensors
         print("needs_input_grad:", ctx.needs_input_grad)
-        grad_a = grad_output @ b.T if ctx.needs_input_grad[0] else None
-        grad_b = a.T @ grad_output if ctx.needs_input_grad[1] else None
-        return grad_a, grad_b
+        return ProductPower.backward(ctx, grad_output)
 
 
-inputs, weight = torch.ones(4, 3), torch.ones(3, 2, requires_grad=True)
-MatrixProduct.apply(inputs, weight).sum().backward()
-MatrixProduct.apply(inputs.requires_grad_(), weight).sum().backward()
+WhatIsNeeded.apply(x, y, 3).backward()
+WhatIsNeeded.apply(x.detach(), y, 3).backward()
 
 # %% [markdown]
 r"""
+So a costly one is written `grad_x = ... if ctx.needs_input_grad[0] else None`. (The input of a network's first layer is such an argument, unit 03.)
+
 ## 3. Operate it
 
-The stepper treats your node like any other. A card with the words *custom Function* shows its context: the saved tensors, and the attributes with `ctx.`
-before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what you expect before each step:
+A card with the words *custom Function* shows your node and its context: the saved tensors, and the attributes with `ctx.` before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what you expect before each step:
 
 1. What does the card of `ProductPower` show before the pass begins?
 2. Which gradient comes in, and how many messages go out? What became of the None?
@@ -361,7 +333,7 @@ r"""
 
 1. The two saved tensors, $u$ and $y$, under their own names, and `ctx.n 3`.
 2. 0.25 comes in. Two messages go out, to the addition and to `y`. There is no arrow for `n`: an argument that is no tensor has no place in the graph.
-3. The saved tensors are freed, as at every other node (unit 04). `ctx.n` stays: nothing frees an attribute. Section 5 shows why that matters.
+3. The saved tensors are freed, as at every other node (unit 04). `ctx.n` stays: nothing frees an attribute.
 
 </details>
 
@@ -369,31 +341,27 @@ r"""
 
 Back to the puzzle. `WithoutClone` writes into `grad_output`. Whose tensor is that? Three experiments.
 
-**First: what comes in.** This operation does nothing, but its backward looks.
+**First: what comes in.** A hook (unit 04) looks at it.
 """
 
 
 # %% name="look"
-class Look(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 1
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        in_memory = grad_output.untyped_storage().nbytes() // grad_output.element_size()
-        print(f"{grad_output.tolist()}: {grad_output.numel()} entries, {in_memory} in memory")
-        return grad_output
+def look(incoming):
+    in_memory = incoming.untyped_storage().nbytes() // incoming.element_size()
+    print(f"{incoming.tolist()}: {incoming.numel()} entries, {in_memory} in memory")
 
 
 for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
-    gradient(Look.apply, rest)
+    relu = WithClone.apply(torch.ones(3, requires_grad=True))
+    relu.register_hook(look)
+    rest(relu).backward()
+
 # %% [markdown]
 r"""
 After `y.sum()`, three entries share **one** number in memory: the backward of a sum uses `expand`, which copies nothing (unit 03). Write a 0 into
-one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes a new tensor of three numbers.
+one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes three new numbers.
 
-PyTorch does say something. It is the warning that the first cell of this lesson has kept silent. Another way to write in place is refused:
+PyTorch does warn, and the first cell of this lesson has kept that silent. Another way to write in place is refused:
 """
 
 # %% name="warned"
@@ -410,10 +378,10 @@ except RuntimeError as error:
 
 # %% [markdown]
 r"""
-A warning is easily lost in the log of a training run. For the next two experiments, there is none.
+For the next two experiments, there is not even a warning.
 
-**Second: a sister branch.** Here $s = \mathrm{relu}(x) + x$, and the backward pass starts with an incoming gradient `v`. An addition passes on what it gets,
-to both sides. Right would be $v$ for the direct path, plus $v$ where $x > 0$.
+**Second: a sister branch.** Here $s = \mathrm{relu}(x) + x$, and the backward pass starts with an incoming gradient `v`. Right would be $v$ for the direct path, plus
+$v$ where $x > 0$.
 """
 
 # %% name="predict_sister"
@@ -434,8 +402,8 @@ sister.reveal({choice: choice.startswith(seen) for choice in sister.choices})
 
 # %% [markdown]
 r"""
-In the second entry, a gradient of 20 that came straight from the addition is lost. It never went through the ReLU. Step through it: the addition sends one
-and the same tensor to both of its inputs.
+In the second entry, a gradient of 20 is lost that never went through the ReLU. Step through it: the addition sends one and the same tensor to both of
+its inputs.
 """
 
 # %% name="sister_stepper"
@@ -456,10 +424,10 @@ print("v is  ", v.tolist())
 
 # %% [markdown]
 r"""
-The addition did not even copy it for itself. If the caller uses `v` again, the next gradient is wrong too.
+If the caller uses `v` again, the next gradient is wrong too.
 
 So this is the reason for the clone: **`grad_output` is not yours.** It can be shared with a sister branch, with the caller, or with itself. You may
-read it, and you may return it unchanged. You may not write into it. Does the copy "stay in the graph"? Ask, in an ordinary backward pass:
+read it, and return it unchanged. You may not write into it. And does the copy "stay in the graph"? Ask, in an ordinary backward pass:
 """
 
 
@@ -472,12 +440,12 @@ class Asked(WithClone):
         return copy
 
 
-gradient(Asked.apply, lambda y: y.sum())
+print("x.grad:", gradient(Asked.apply, lambda y: y.sum()))
 
 # %% [markdown]
 r"""
-There is no graph for it to stay in. And a backward without any clone is just as good, as long as it makes a new tensor.
-Here is one. It also repairs a second fault of the tutorial's version, at one single place:
+There is no graph for it to stay in. And a backward without a clone is as good, if it makes a new tensor. Here is one. It also repairs a second
+fault of the tutorial's version, at one single place:
 """
 
 
@@ -501,8 +469,8 @@ for words, relu in (("torch.relu", torch.relu), ("WithClone", WithClone.apply), 
 
 # %% [markdown]
 r"""
-At exactly 0, `torch.relu` has the gradient 0. The tutorial's mask `x < 0` leaves 0 out, and lets the whole gradient through. Neither is forced by
-mathematics: 0 is a **kink**, a place where the slope jumps (unit 08). But an operation that claims to be ReLU should do what ReLU does.
+At exactly 0, the tutorial's mask `x < 0` lets the whole gradient through. Mathematics does not decide: 0 is a **kink**, a place where the slope jumps
+(unit 08). But an operation that claims to be ReLU should do what `torch.relu` does.
 
 ## 5. What saving is for
 
@@ -558,11 +526,11 @@ versions.reveal(found)
 
 # %% [markdown]
 r"""
-**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute is
-a plain reference. It follows every change, and nobody notices.
+**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute
+follows every change, and nobody notices.
 
-**Memory.** The next cell makes a result, computes a loss from it, lets go of the result, and asks at four moments whether its memory is still held. Python's
-garbage collector, which finds objects that hold only each other, is switched off until the last one.
+**Memory.** The next cell makes a result and a loss, lets go of the result, and asks at four moments whether its memory is still held. Python's
+garbage collector, which finds objects that hold only each other, is off until the last one.
 """
 
 # %% name="memory"
@@ -599,9 +567,9 @@ print("ExpKept: y.grad_fn.y is y:", y.grad_fn.y is y)
 
 # %% [markdown]
 r"""
-A saved tensor is freed by the backward pass (unless it is told to retain the graph). An attribute stays as long as the node does. And here the node is
+A saved tensor is freed by the backward pass (unless it retains the graph). An attribute stays as long as the node does. And here the node is
 held by its own result: `y` points to its node, and the context, which is that node, points to `y`. Such a circle waits for the
-collector, which comes late, and knows nothing of a full GPU. `save_for_backward` stores a result without the circle.
+collector, which knows nothing of a full GPU. `save_for_backward` stores a result without the circle.
 
 **Second derivatives.** (Unit 09 is about them. Here you need one fact: with `create_graph=True` the backward is recorded too, so that
 it can be differentiated again.) The operation is $(3x)^3$. It is tempting to keep the intermediate $t = 3x$:
@@ -696,9 +664,9 @@ second.reveal(
 # %% [markdown]
 r"""
 13122 in place of 21870, and no error. The forward ran with recording off, so nobody knows that `t` came from `x`. To the second pass, `t` is
-a constant, and the part of the derivative that runs through it is missing. The inner graph has the same fault: it ends at a detached copy.
+a constant. The inner graph has the same fault: it ends at a detached copy.
 
-Inputs and outputs of `apply` are different: they stand in the outer graph, and come back from `saved_tensors` with their place in it.
+Inputs and outputs of `apply` stand in the outer graph, and come back from `saved_tensors` with their place in it.
 So: **save inputs and outputs; compute everything else again in the backward.**
 
 (A good place for a pause.)
@@ -712,6 +680,12 @@ compares. **`gradgradcheck`** does the same to the backward: it nudges what goes
 
 # %% name="judges"
 from torch.autograd import gradcheck, gradgradcheck
+
+
+class Swapped(SquaredProduct):
+    @staticmethod
+    def backward(ctx, grad_output):
+        return SquaredProduct.backward(ctx, grad_output)[::-1]  # the two gradients exchanged
 
 
 def leaves(*values, dtype=torch.float64):
@@ -749,9 +723,9 @@ print("ExpSaved on an expanded tensor:", verdict(gradcheck, ExpSaved.apply, [exp
 
 # %% [markdown]
 r"""
-- In **float32** a step of $10^{-6}$ drowns in rounding (the V of unit 01). Use float64 for all inputs, and for the parameters of a module too.
-- At a **kink**, the nudge measures across it. Keep away from kinks.
-- Where **inputs are equal**, exchanged gradients look right. Use inputs that differ.
+- In **float32** a step of $10^{-6}$ drowns in rounding (unit 01). Use float64, for the parameters of a module too.
+- At a **kink**, the nudge measures across it.
+- Where **inputs are equal**, exchanged gradients look right.
 - In an **expanded** tensor, nudging one entry nudges all. gradcheck refuses it; give it a `.clone()`.
 
 Now four Functions that are wrong, or at least incomplete. The fourth computes with NumPy, which autograd cannot see.
@@ -797,10 +771,9 @@ caught_by.reveal(*counts.values())
 
 # %% [markdown]
 r"""
-- **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. `WithoutClone` passes as well, because gradcheck gives each backward a
-  gradient that nobody else holds.
-- **gradgradcheck asks only about the backward's own derivative.** That of `Swapped` is right: it is the derivative of two wrong formulas. (A forward that is
-  wrong is not seen either, if inputs alone are saved.) It catches `WithoutClone` because there, a leaf must not be changed in place.
+- **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. So has `WithoutClone`, if its `grad_output` is shared with nobody.
+- **gradgradcheck asks only about the backward's own derivative.** That of `Swapped` is right: it is the derivative of two wrong formulas. (Nor does it see a
+  wrong forward, if inputs alone are saved.)
 
 So run both. And know what slips through both:
 """
@@ -822,8 +795,8 @@ for words, program in (
 
 # %% [markdown]
 r"""
-The judges look at numbers, at the places that you give them. Memory, versions and special places you must think of yourself. And judge an
-operation **inside others** too: that shows what it does to tensors which it shares.
+The judges look at numbers, at the places that you give them. Memory, versions and special places you must think of yourself. And let them judge your
+operation **inside others**: that shows what it does to tensors that it shares.
 
 ## 7. Three things to announce
 
@@ -876,28 +849,13 @@ print("mark_dirty:     h is {}, gradient of a {}".format(*after_doubling(DoubleM
 dirty.reveal(after_doubling(DoubleInPlace)[1])
 
 
-# %% name="dirty_rules"
-class NotReturned(DoubleInPlace):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.mark_dirty(x)
-        return x.mul_(2).clone()
-
-
-a = torch.tensor(3.0, requires_grad=True)
-for words, program in (("a leaf", lambda: DoubleMarked.apply(a)), ("not returned", lambda: NotReturned.apply(a * 5))):
-    try:
-        program()
-    except RuntimeError as error:
-        print(f"{words}: {str(error).split('. ')[0]}")
-
 # %% [markdown]
 r"""
-Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node. A leaf that
-requires a gradient is refused, as in unit 04. And what is marked must be returned.
+Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node, and a leaf that
+requires a gradient is refused, as in unit 04. What is marked must be returned.
 
 **`mark_non_differentiable`: "this output has no gradient."** Below, `index` is a whole number: autograd knows by itself that it has none. `share` is a
-float, and here nobody is to differentiate it.
+float, and has to be marked.
 """
 
 
@@ -931,8 +889,7 @@ print("x.grad:       ", x.grad.tolist())
 r"""
 The backward gets one incoming gradient for each output all the same. Where none arrives, it is filled with zeros.
 
-**`@once_differentiable`: "do not differentiate my backward."** `NumpyCube` cannot do second derivatives. Without the mark they come out wrong, in silence. With it, asking is
-an error:
+**`@once_differentiable`: "do not differentiate my backward."** `NumpyCube` cannot do second derivatives.
 """
 
 # %% name="once_differentiable"
@@ -960,8 +917,8 @@ for operation in (NumpyCube, NumpyCubeOnce):
 r"""
 ## 8. setup_context, torch.func and vmap
 
-`torch.func` (unit 05) has its own way to run code, and asks for the halves in three parts. The forward computes, and gets no `ctx`.
-`setup_context` gets the inputs as a tuple and the output, and keeps what the backward needs.
+`torch.func` (unit 05) asks for the halves in three parts. The forward computes, and gets no `ctx`. `setup_context` gets the inputs as a tuple and the
+output, and keeps what the backward needs.
 """
 
 
@@ -1028,10 +985,10 @@ direct.reveal({choice: choice.startswith(str(node and node.name())) for choice i
 
 # %% [markdown]
 r"""
-Called directly, the forward is ordinary code, and its operations are recorded one by one. Your backward is never asked. Where both agree you do not notice.
-Where the backward differs on purpose, as in unit 07, the whole operation is without effect.
+Called directly, the forward is ordinary code, and your backward is never asked. Where the backward differs on purpose, as in unit 07, the whole
+operation is without effect.
 
-One more error can meet you on the way to `setup_context`: an operation that returns its input as it is, and saves it.
+One more error can meet you: an operation that returns its input as it is, and saves it.
 """
 
 
@@ -1167,7 +1124,7 @@ r"""
 | returned an incorrect number of gradients | one value for each argument that was handed over; None for what is no tensor; a tuple, no list | [section 2](#2.-One-gradient-for-each-argument) |
 | returned a gradient different than None | a gradient for an argument that is no tensor | [section 2](#2.-One-gradient-for-each-argument) |
 | expected Variable or None (got list) | one gradient, in a list | [section 2](#2.-One-gradient-for-each-argument) |
-| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 1](#1.-From-a-pair-to-a-Function) |
+| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 2](#2.-One-gradient-for-each-argument) |
 | save_for_backward can only save variables | a number, a shape, a tuple: keep it as an attribute of `ctx` | [section 2](#2.-One-gradient-for-each-argument) |
 | Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
 | has been modified by an inplace operation | what was saved was changed before the backward (unit 04) | [section 5](#5.-What-saving-is-for) |
@@ -1182,9 +1139,9 @@ r"""
 ## What you can do now
 
 - You can teach autograd an operation: both halves, one gradient for each argument, None where there is none to give.
-- You can say why `grad_output` must not be written into, and show it in three ways; and you know why the graph has no part in it.
+- You can show in three ways why `grad_output` must not be written into, and why the graph has no part in it.
 - You know what `save_for_backward` does that an attribute does not, and what may be saved if second derivatives are to be right.
-- You can put an operation before both judges, in float64, away from kinks, and you know what slips through each of them.
+- You can put an operation before both judges, and you know what slips through each of them.
 - You can make a Function fit for `torch.func` and `vmap`, and bring an old one up to date.
 
 The exercises are in `exercises/06_custom_function.ipynb`.
