@@ -276,7 +276,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("exercise", "mend_intermediate"),
         ),
         ("e05", "an inner graph kept on a detached copy"): (
-            Cell("lesson", "four_ways"),
+            Cell("lesson", "inner_graph"),
             Cell("lesson", "reveal_second"),
         ),
         ("e08", "tensors in a list taken for arguments"): (
