@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -21,8 +22,9 @@ import nbval.plugin
 import psutil
 import pytest
 
-from course_utils.grading.kernel import ForkedKernel, Warm, WarmError
+from course_utils.grading.kernel import ForkedKernel
 from course_utils.grading.limits import Limits
+from course_utils.grading.warm import Branch, GoneError, WarmError
 
 GRACE = 20  # seconds beyond a cell's limit for Jupyter's kernel, which may ignore interrupts
 GIVEN = 120.0  # seconds for a given cell: that an import is slow today is no learner's fault
@@ -54,15 +56,12 @@ class Recorder:
         self._watch: _Watch | None = None
         self._probe: Mapping[str, object] = {}
         self._kernel: object = None
-        self._warm: Warm | None = None
         if settings["kernel"] == "forked":
-            secret = map(Path, settings["secret"])
-            self._warm = Warm(Path(settings["home"]), self.limits, secret, confined=settings["confined"])
-            nbval.plugin.RunningKernel = self._forked
+            door = socket.socket(fileno=settings["door"])
+            door.set_inheritable(False)
+            branch = Branch(door, Path(settings["log"]), self.limits)
+            nbval.plugin.RunningKernel = lambda name, **options: ForkedKernel(branch, self._probe)
         self._answers = _take_standard_output()
-
-    def _forked(self, name: str, **options: object) -> ForkedKernel:
-        return ForkedKernel(self._warm, self._probe)
 
     # what pytest calls ------------------------------------------------------------------------------------------
 
@@ -70,8 +69,6 @@ class Recorder:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for line in _requests():
             self._run_submission(session, json.loads(line))
-        if self._warm:
-            self._warm.close()
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -90,6 +87,9 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
         # excinfo and not the report: after a timeout nbval turns failures into expected ones
+        if call.excinfo and call.excinfo.errisinstance(GoneError):  # for all members, who are then made anew
+            print(call.excinfo.value, file=sys.stderr, flush=True)
+            os._exit(1)
         if call.when == "call" or (call.when == "setup" and call.excinfo):
             self._records.append(self._record(item, call.excinfo))
 

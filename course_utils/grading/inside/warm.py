@@ -1,7 +1,8 @@
-"""A process that has loaded everything once, and forks a child for each exercise: `... DESCRIPTOR [confined]`.
+"""A process that has loaded everything once, with a branch for each job, which forks a child for each exercise.
 
-The grader speaks to it over a socket: `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the
-child is gone with all that it started. It never runs a line of a submission itself.
+`... DESCRIPTOR [confined]`: over that socket come the sockets of those who want a branch. A branch says `ready`; `fork`,
+with a socket for the child, gives `forked`; `end` gives `ended` when the child is gone with all that it started. Neither
+the process nor a branch ever runs a line of a submission.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 from course_utils.grading.inside import namespaces
 
@@ -23,49 +25,59 @@ _INIT = ("/bin/sleep", "infinity")
 
 
 def main(descriptor: int, confined: bool) -> None:
-    """Answer the grader until it hangs up."""
-    grader = socket.socket(fileno=descriptor)
-    grader.set_inheritable(False)
+    """Make branches, until all who could want one have hung up."""
+    door = socket.socket(fileno=descriptor)
+    door.set_inheritable(False)
+    shell, fault = None, ""
     try:
         if confined:
             _raise_walls()
         shell = _load()
     except Exception as error:  # whatever it is, the grader has to say it
-        grader.send(f"failed {type(error).__name__}: {error}".encode())
-        return
-    grader.send(b"ready")
-    child = None
+        fault = f"{type(error).__name__}: {error}"
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a branch ended
     while True:
-        message, descriptors, _, _ = socket.recv_fds(grader, 4096, 1)
-        if not message:
-            break
-        word, _, rest = message.decode().partition(" ")
-        if word == "fork":
-            os.set_inheritable(descriptors[0], False)  # that the child has ended is known by its socket's end
-            child = _fork(shell, grader, descriptors[0], json.loads(rest), confined)
-            os.close(descriptors[0])
-            grader.send(b"forked %d" % child.pid)
-        elif child is not None:
-            grader.send(b"ended %d" % child.end())
-            child = None
+        with _received(door, 64) as (message, grader):
+            if not message:
+                return
+            if fault:
+                grader.send(f"failed {fault}".encode())
+                continue
+            with _processes_of_its_own(confined):
+                if os.fork() == 0:
+                    door.close()
+                    _be_branch(shell, grader, confined)
 
 
 def prove() -> None:
-    """Raise all the walls once around nothing. OSError where one of them cannot stand."""
+    """Raise all the walls once around nothing, and say why where one of them cannot stand."""
     _raise_walls()
-    namespaces.unshare(namespaces.NEW_PIDS)
-    init = os.posix_spawn(_INIT[0], _INIT, {})
-    child = os.fork()
-    if child == 0:
-        try:
-            _wall_in({"scratch": 2**20})
-        except OSError as error:
-            print(error, file=sys.stderr, flush=True)
-            os._exit(1)
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os.kill(init, signal.SIGKILL)
-    sys.exit(code)
+    with _processes_of_its_own(True):
+        branch = os.fork()
+        if branch == 0:
+            _end_after(_prove_branch)
+    sys.exit(_code(os.waitpid(branch, 0)))
+
+
+def _prove_branch() -> None:
+    namespaces.no_neighbours()
+    with _processes_of_its_own(True):
+        os.posix_spawn(_INIT[0], _INIT, {})
+        child = os.fork()
+        if child == 0:
+            _end_after(lambda: _wall_in({"scratch": 2**20}))
+    os._exit(_code(os.waitpid(child, 0)))
+
+
+def _end_after(step: Callable[[], None]) -> NoReturn:
+    code = 1
+    try:
+        step()
+        code = 0
+    except OSError as error:
+        print(error, file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
 
 
 def _raise_walls() -> None:
@@ -80,8 +92,36 @@ def _raise_walls() -> None:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
 
 
+@contextlib.contextmanager
+def _processes_of_its_own(confined: bool) -> Iterator[None]:
+    """What is started meanwhile is in a new process namespace, and must not leave this block."""
+    if not confined:
+        yield
+        return
+    ours = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        namespaces.unshare(namespaces.NEW_PIDS)
+        yield
+    finally:
+        namespaces.enter(ours, namespaces.NEW_PIDS)
+        os.close(ours)
+
+
+@contextlib.contextmanager
+def _received(channel: socket.socket, most: int) -> Iterator[tuple[str, socket.socket | None]]:
+    """The next message, and the socket that came with it, for as long as it is looked at."""
+    message, descriptors, _, _ = socket.recv_fds(channel, most, 1)
+    with contextlib.ExitStack() as stack:
+        sent = None
+        if descriptors:
+            os.set_inheritable(descriptors[0], False)  # that a child has ended is known by its socket's end
+            sent = stack.enter_context(socket.socket(fileno=descriptors[0]))
+        yield message.decode(), sent
+
+
 def _load() -> object:
     """Import what submissions import, and use it once, for much is loaded at first use only."""
+    gc.disable()  # nearly all that comes stays
     import torch
 
     import course_utils
@@ -98,12 +138,37 @@ def _load() -> object:
     shell = new_shell()
     shell.run_cell("import torch\nimport numpy as np\n_ = 1", store_history=False)
     shell.reset(new_session=False)
-    gc.collect()
     gc.freeze()  # a collection in a child would write to every page, and so copy it
+    gc.enable()
     return shell
 
 
-# a child --------------------------------------------------------------------------------------------------------
+# a branch -------------------------------------------------------------------------------------------------------
+
+
+def _be_branch(shell: object, grader: socket.socket, confined: bool) -> None:
+    """Fork children, one after the other, until the grader hangs up."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if confined:
+            namespaces.no_neighbours()
+        grader.send(b"ready")
+        child = None
+        while True:
+            with _received(grader, 4096) as (message, channel):
+                word, _, rest = message.partition(" ")
+                if word == "fork":
+                    child = _fork(shell, channel, json.loads(rest), confined)
+                    grader.send(b"forked")
+                elif child is not None:
+                    grader.send(b"ended %d" % child.end())
+                    child = None
+                if not word:
+                    return
+    except Exception as error:
+        grader.send(f"failed {type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(0)
 
 
 @dataclass(frozen=True)
@@ -130,24 +195,16 @@ def _code(waited: tuple[int, int]) -> int | None:
     return os.waitstatus_to_exitcode(waited[1]) if waited[0] else None
 
 
-def _fork(shell: object, grader: socket.socket, descriptor: int, limits: Mapping[str, int], confined: bool) -> _Child:
-    ours = os.open("/proc/self/ns/pid", os.O_RDONLY) if confined else -1
-    init = None
-    try:
-        if confined:
-            namespaces.unshare(namespaces.NEW_PIDS)  # for the processes that are started from here on
-            init = os.posix_spawn(_INIT[0], _INIT, {})
+def _fork(shell: object, channel: socket.socket, limits: Mapping[str, int], confined: bool) -> _Child:
+    with _processes_of_its_own(confined):
+        init = os.posix_spawn(_INIT[0], _INIT, {}) if confined else None
         pid = os.fork()
         if pid == 0:
-            _be_child(shell, grader, descriptor, limits, confined)
-    finally:
-        if confined:
-            namespaces.enter(ours, namespaces.NEW_PIDS)
-            os.close(ours)
+            _be_child(shell, channel.fileno(), limits, confined)
     return _Child(pid, init)
 
 
-def _be_child(shell: object, grader: socket.socket, descriptor: int, limits: Mapping[str, int], confined: bool) -> None:
+def _be_child(shell: object, descriptor: int, limits: Mapping[str, int], confined: bool) -> None:
     code = 1
     channel = socket.socket(fileno=os.dup(descriptor))
     try:
