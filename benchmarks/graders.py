@@ -50,7 +50,7 @@ class Ours(Grader):
     def command(self) -> list[str]:
         # the command itself knows one course only, that of its clone; this one has six exercises
         call = f"grade([Path('submissions')], Path('out'), {self.jobs}, root=Path('course'))"
-        code = f"from pathlib import Path\nfrom course_utils.grading.command import grade\nraise SystemExit({call})"
+        code = f"from pathlib import Path\nfrom course_utils.grading.start import grade\nraise SystemExit({call})"
         return [sys.executable, "-c", code]
 
     def points(self) -> Points:

@@ -119,7 +119,7 @@ def grade(
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help=_SCHEDULER)] = "",
 ) -> None:
     """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
-    from course_utils.grading.command import About, grade
+    from course_utils.grading.start import About, grade  # first: it is quick about what the others load, too
     from course_utils.grading.late import policy
     from course_utils.grading.limits import Limits
     from course_utils.grading.run import available_cores, way

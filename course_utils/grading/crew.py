@@ -178,15 +178,24 @@ def run_submission(
         return member.run(work, at)
 
 
+# of pytest's own plugins those that would do something for every cell, and nothing for us: showing how texts differ
+# takes minutes where they are long
+_UNUSED = tuple(
+    f"no:{name}"
+    for name in ("assertion", "cacheprovider", "doctest", "faulthandler", "junitxml", "logging", "stepwise", "unittest")
+)
+
+
 def _command(folder: Path, settings: Settings, hearth: Hearth | None) -> list[str]:
-    plugins = ("nbval.plugin", "course_utils.grading.recorder")
+    plugins = ["course_utils.grading.lean", "nbval.plugin", "course_utils.grading.recorder"]
     how = {**asdict(settings), "folder": str(folder / "notebooks")}
     if hearth:
         how |= {"door": hearth.warm.door.fileno(), "log": str(hearth.log)}
+        plugins.insert(0, "course_utils.grading.no_jupyter")
     return [
         *(sys.executable, "-m", "pytest"),
-        *(part for plugin in plugins for part in ("-p", plugin)),
-        *("-p", "no:cacheprovider", "-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
+        *(part for plugin in (*plugins, *_UNUSED) for part in ("-p", plugin)),
+        *("-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
         *("--nbval", "--nbval-current-env", "--capture=no", "--tb=no", "--color=no"),
         *(f"--course-settings={json.dumps(how)}", str(folder / "notebooks")),
     ]

@@ -7,6 +7,7 @@ line of its standard input is one, as JSON; `course_utils/grading/crew.py` write
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import queue
@@ -62,6 +63,8 @@ class Recorder:
             branch = Branch(door, Path(settings["log"]), self.limits)
             nbval.plugin.RunningKernel = lambda name, **options: ForkedKernel(branch, self._probe)
         self._answers = _take_standard_output()
+        gc.freeze()
+        gc.enable()
 
     # what pytest calls ------------------------------------------------------------------------------------------
 

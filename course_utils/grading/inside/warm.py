@@ -121,7 +121,7 @@ def _received(channel: socket.socket, most: int) -> Iterator[tuple[str, socket.s
 
 def _load() -> object:
     """Import what submissions import, and use it once, for much is loaded at first use only."""
-    gc.disable()  # nearly all that comes stays
+    gc.disable()  # nearly all that is loaded stays
     import torch
 
     import course_utils
