@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from course_utils.grading.ahead import EVERYTHING
 from course_utils.grading.limits import Limits
 from course_utils.grading.warm import Warm, end_with_all
 
@@ -28,13 +29,18 @@ class LostError(RuntimeError):
 
 @dataclass(frozen=True)
 class Settings:
-    """How submissions run. `home` is what they see of this package, `secret` are folders that they must not see."""
+    """How submissions run.
+
+    `home` is what they see of this package, `secret` are folders that they must not see, `ahead` is what is loaded
+    before any of them.
+    """
 
     kernel: Kernel
     confined: bool
     home: str
     secret: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    ahead: tuple[str, ...] = EVERYTHING
 
 
 class Hearth:
@@ -44,7 +50,7 @@ class Hearth:
         self._scratch = _scratch()
         self.log = Path(self._scratch.name) / "warm.log"
         secret = map(Path, settings.secret)
-        self.warm = Warm(Path(settings.home), self.log, secret, confined=settings.confined)
+        self.warm = Warm(Path(settings.home), self.log, settings.ahead, secret, confined=settings.confined)
 
     def close(self) -> None:
         self.warm.close()

@@ -18,10 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty
+from types import SimpleNamespace
 
 import nbval.plugin
 import psutil
 import pytest
+from nbformat import NotebookNode, from_dict
 
 from course_utils.grading.kernel import ForkedKernel
 from course_utils.grading.limits import Limits
@@ -57,6 +59,9 @@ class Recorder:
         self._watch: _Watch | None = None
         self._probe: Mapping[str, object] = {}
         self._kernel: object = None
+        self._notebook: NotebookNode | None = None
+        # no file: what is expected is not for submissions to see, and what we have made needs no validation
+        nbval.plugin.nbformat = SimpleNamespace(read=lambda path, as_version: self._notebook)
         if settings["kernel"] == "forked":
             door = socket.socket(fileno=settings["door"])
             door.set_inheritable(False)
@@ -135,13 +140,11 @@ class Recorder:
     def _run_cells(
         self, session: pytest.Session, cells: Sequence[Mapping[str, object]], part: Mapping[str, object]
     ) -> list[dict[str, object]]:
-        path = self._folder / f"{part['exercise']}.ipynb"
-        path.write_text(json.dumps(_notebook(cells, part["expected"])), encoding="utf-8")
         self._records, self._watch, self._probe = [], None, part["probe"]
         self._clock = _Clock(min(self.limits.exercise, self.limits.submission))
-        notebook = nbval.plugin.IPyNbFile.from_parent(session, path=path)
+        self._notebook = from_dict(_notebook(cells, part["expected"]))
+        notebook = nbval.plugin.IPyNbFile.from_parent(session, path=self._folder / f"{part['exercise']}.ipynb")
         items = list(notebook.collect())
-        path.unlink()  # what is expected is not for submissions to see
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         return self._records

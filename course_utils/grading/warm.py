@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import struct
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from course_utils.grading.ahead import EVERYTHING
 from course_utils.grading.limits import Limits
 from course_utils.grading.sandbox import HOME, INSIDE, environment, walled
 
@@ -35,13 +35,25 @@ class GoneError(WarmError):
 
 
 class Warm:
-    """A process that loads PyTorch while this one goes on. `door` is where branches of it are asked for."""
+    """A process that loads PyTorch, and what `ahead` names, while this one goes on.
 
-    def __init__(self, home: Path, log: Path, secret: Iterable[Path] = (), *, confined: bool = True) -> None:
+    `door` is where branches of it are asked for.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        log: Path,
+        ahead: Iterable[str] = EVERYTHING,
+        secret: Iterable[Path] = (),
+        *,
+        confined: bool = True,
+    ) -> None:
         self.door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-s", "-m", f"{INSIDE}.warm", str(theirs.fileno())]
+        walls = "confined" if confined else "open"
+        command = [sys.executable, "-s", "-m", f"{INSIDE}.warm", str(theirs.fileno()), walls, *ahead]
         if confined:
-            command = walled([*command, "confined"], home, secret)
+            command = walled(command, home, secret)
         started = threading.Event()
         self._keeper = threading.Thread(target=self._keep, args=(command, home, log, confined, theirs, started))
         self._keeper.daemon = True

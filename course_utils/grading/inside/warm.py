@@ -1,8 +1,8 @@
 """A process that has loaded everything once, with a branch for each job, which forks a child for each exercise.
 
-`... DESCRIPTOR [confined]`: over that socket come the sockets of those who want a branch. A branch says `ready`; `fork`,
-with a socket for the child, gives `forked`; `end` gives `ended` when the child is gone with all that it started. Neither
-the process nor a branch ever runs a line of a submission.
+`... DESCRIPTOR confined|open NAME...`: over that socket come the sockets of those who want a branch; the names are of
+`ahead.py`. A branch says `ready`; `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the
+child is gone with all that it started. Neither the process nor a branch ever runs a line of a submission.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -24,7 +24,7 @@ SCRATCH = os.environ.get("HOME", "/tmp")
 _INIT = ("/bin/sleep", "infinity")
 
 
-def main(descriptor: int, confined: bool) -> None:
+def main(descriptor: int, confined: bool, ahead: Sequence[str]) -> None:
     """Make branches, until all who could want one have hung up."""
     door = socket.socket(fileno=descriptor)
     door.set_inheritable(False)
@@ -32,7 +32,7 @@ def main(descriptor: int, confined: bool) -> None:
     try:
         if confined:
             _raise_walls()
-        shell = _load()
+        shell = _load(ahead)
     except Exception as error:  # whatever it is, the grader has to say it
         fault = f"{type(error).__name__}: {error}"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a branch ended
@@ -119,22 +119,23 @@ def _received(channel: socket.socket, most: int) -> Iterator[tuple[str, socket.s
         yield message.decode(), sent
 
 
-def _load() -> object:
+def _load(ahead: Sequence[str]) -> object:
     """Import what submissions import, and use it once, for much is loaded at first use only."""
     gc.disable()  # nearly all that is loaded stays
     import torch
 
     import course_utils
 
-    for name in course_utils.__all__:  # each is loaded when it is asked for
+    for name in set(course_utils.__all__) & set(ahead):  # each is loaded when it is asked for
         getattr(course_utils, name)
     from course_utils.grading.inside.probe import warm_up
     from course_utils.grading.inside.shell import new_shell
 
     warm_up()
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    torch.autograd.grad((x @ x) * x, x, torch.ones(2, dtype=torch.float64))
-    course_utils.trace((x * x).sum())
+    torch.autograd.grad((x @ x) * x.sum(), x, *([torch.tensor(1.0, dtype=x.dtype)] if "gradients" in ahead else []))
+    if "trace" in ahead:
+        course_utils.trace((x * x).sum())
     shell = new_shell()
     shell.run_cell("import torch\nimport numpy as np\n_ = 1", store_history=False)
     shell.reset(new_session=False)
@@ -244,4 +245,4 @@ def _wall_in(limits: Mapping[str, int]) -> None:
 
 
 if __name__ == "__main__":
-    prove() if sys.argv[1] == "prove" else main(int(sys.argv[1]), "confined" in sys.argv[2:])
+    prove() if sys.argv[1] == "prove" else main(int(sys.argv[1]), sys.argv[2] == "confined", sys.argv[3:])
