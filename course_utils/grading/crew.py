@@ -184,11 +184,12 @@ def run_submission(
         return member.run(work, at)
 
 
-# of pytest's own plugins those that would do something for every cell, and nothing for us: showing how texts differ
-# takes minutes where they are long
-_UNUSED = tuple(
-    f"no:{name}"
-    for name in ("assertion", "cacheprovider", "doctest", "faulthandler", "junitxml", "logging", "stepwise", "unittest")
+# of pytest's own plugins those that would do something for every cell, and nothing for us: `assertion` shows how texts
+# differ, and takes minutes where they are long
+_UNUSED = (
+    *("assertion", "cacheprovider", "doctest", "faulthandler", "junitxml", "logging", "monkeypatch", "pastebin"),
+    *("recwarn", "setuponly", "setupplan", "stepwise", "threadexception", "tmpdir", "unittest", "unraisableexception"),
+    "warnings",
 )
 
 
@@ -200,7 +201,7 @@ def _command(folder: Path, settings: Settings, hearth: Hearth | None) -> list[st
         plugins.insert(0, "course_utils.grading.no_jupyter")
     return [
         *(sys.executable, "-m", "pytest"),
-        *(part for plugin in (*plugins, *_UNUSED) for part in ("-p", plugin)),
+        *(part for plugin in (*plugins, *(f"no:{name}" for name in _UNUSED)) for part in ("-p", plugin)),
         *("-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
         *("--nbval", "--nbval-current-env", "--capture=no", "--tb=no", "--color=no"),
         *(f"--course-settings={json.dumps(how)}", str(folder / "notebooks")),

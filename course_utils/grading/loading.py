@@ -1,4 +1,4 @@
-"""Loading without looking for garbage: nearly all that is loaded stays, and finding nothing takes a third of the time."""
+"""Loading without looking for garbage: nearly all of it stays, and to find nothing takes a third of the time."""
 
 from __future__ import annotations
 

@@ -113,9 +113,13 @@ class Branch:
         if self._control is None:
             self._ask()
         ours, theirs = socket.socketpair()
-        with theirs:
-            self._send(f"fork {json.dumps(self.limits.of_child())}", theirs)
-            self._answer("forked", _ANSWER)
+        try:
+            with theirs:
+                self._send(f"fork {json.dumps(self.limits.of_child())}", theirs)
+                self._answer("forked", _ANSWER)
+        except WarmError:
+            ours.close()
+            raise
         return ours, self._process
 
     def end_child(self) -> int:
@@ -139,7 +143,7 @@ class Branch:
                 socket.send_fds(self._door, [b"branch"], [theirs.fileno()])
         except OSError as error:
             self.close()
-            raise GoneError(self._words(str(error))) from error
+            raise GoneError(self._last_words() or str(error)) from error
         number = self._answer("ready", _START)
         self._process = psutil.Process(int(number))
 
@@ -161,11 +165,11 @@ class Branch:
         if first == word:
             return rest or str(sender)
         self.close()
-        raise WarmError(f"the process that forks the kernels: {self._words(rest or said)}")
+        raise WarmError(f"the process that forks the kernels: {rest or self._last_words() or said or 'it ended'}")
 
-    def _words(self, said: str) -> str:
+    def _last_words(self) -> str:
         log = self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
-        return said or log.strip().rpartition("\n")[2] or "it ended"
+        return log.strip().rpartition("\n")[2]
 
 
 def end_with_all(process: subprocess.Popen) -> None:
