@@ -166,8 +166,8 @@ r"""
 All nine compute the same values (`hardtanh` as far as its upper limit, 9). At 0 they give 0, 1/2 or 1: `where` passes on what the chosen branch gets, `maximum` shares between two equal numbers, ReLU's author chose 0. **Each of these is a subgradient, so each is
 right. They are different rights.** None of them is a property of the mathematical function; it belongs to the way in which you wrote it down.
 
-The last row is the story of the puzzle. For years `clamp` let the gradient through at its limits: 1 at 0. PyTorch 2.14 changed that to 0, so your table may
-say either. A program whose result depends on this number is not defined by what it computes, and that is worth knowing before an update.
+The last row is the story of the puzzle. For years `clamp` let the gradient through at its limits: 1 at 0. PyTorch 2.14 changed that to 0 (and what `fmax` does with two equal numbers, from
+1 to 1/2), so your table may say either. A program whose result depends on this number is not defined by what it computes, and that is worth knowing before an update.
 
 Now find the 38. A network meets a kink where a pre-activation is exactly 0.
 """
