@@ -39,6 +39,17 @@ class Grader(ABC):
         """The points found, by student and exercise."""
 
 
+_GRADE = """
+from pathlib import Path
+from course_utils.grading.loading import loading
+with loading():
+    from course_utils.checks.catalogue import all_exercises
+    from course_utils.grading.command import grade
+    all_exercises()
+raise SystemExit(grade([Path("submissions")], Path("out"), {jobs}, root=Path("course")))
+"""
+
+
 class Ours(Grader):
     """`course grade`, with walls."""
 
@@ -49,9 +60,7 @@ class Ours(Grader):
 
     def command(self) -> list[str]:
         # the command itself knows one course only, that of its clone; this one has six exercises
-        call = f"grade([Path('submissions')], Path('out'), {self.jobs}, root=Path('course'))"
-        code = f"from pathlib import Path\nfrom course_utils.grading.command import grade\nraise SystemExit({call})"
-        return [sys.executable, "-c", code]
+        return [sys.executable, "-c", _GRADE.format(jobs=self.jobs)]
 
     def points(self) -> Points:
         with (self.folder / "out" / "gradebook.csv").open(encoding="utf-8-sig", newline="") as file:

@@ -119,11 +119,16 @@ def grade(
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help=_SCHEDULER)] = "",
 ) -> None:
     """Grade submitted exercise notebooks into a gradebook. What the folder knows already is not run again."""
-    from course_utils.grading.command import About, grade
-    from course_utils.grading.late import policy
-    from course_utils.grading.limits import Limits
-    from course_utils.grading.run import available_cores, way
+    from course_utils.grading.loading import loading
 
+    with loading():
+        from course_utils.checks.catalogue import all_exercises
+        from course_utils.grading.command import About, grade
+        from course_utils.grading.late import policy
+        from course_utils.grading.limits import Limits
+        from course_utils.grading.run import available_cores, way
+
+        all_exercises()
     if late_penalty and due is None:
         raise Refusal("--late-penalty needs --due: say when the work was due.")
     about = About(roster, student_from, policy(due, late_penalty))

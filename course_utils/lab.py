@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
+from course_utils.kernels.spec import warm_kernels
 from course_utils.refusal import Refusal
 
 SETTINGS = Path(__file__).parent / "jupyter"
@@ -24,8 +26,10 @@ def open_lab(root: Path, name: str | None, port: int, browser: bool) -> int:
 
     from jupyterlab.labapp import LabApp
 
-    # in this process, so that Ctrl-C and signals reach the server itself
-    return LabApp.launch_instance(arguments) or 0
+    with tempfile.TemporaryDirectory(prefix="course-lab-", ignore_cleanup_errors=True) as folder:
+        os.environ.update(warm_kernels(Path(folder)))
+        # in this process, so that Ctrl-C and signals reach the server itself
+        return LabApp.launch_instance(arguments) or 0
 
 
 def lab_arguments(root: Path, notebook: str, port: int, browser: bool) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from course_utils.browser import get_browser
 from course_utils.bubblewrap import get_bubblewrap
+from course_utils.kernels.spec import warm_kernels
 from course_utils.refusal import Refusal
 
 EVERYTHING = ("tests", "notebooks", "solutions")
@@ -63,4 +64,5 @@ def surroundings(folder: Path) -> dict[str, str]:
         "JUPYTER_PLATFORM_DIRS": "1",  # jupyter_client warns as long as nobody chooses
         "OMP_NUM_THREADS": "1",
         "PYTHONHASHSEED": HASH_SEED,
+        **warm_kernels(folder / "kernels"),
     }

@@ -1,7 +1,8 @@
 """One more check of every notebook that nbval runs: under another hash seed it gives the same outputs, to the byte.
 
 nbval compares the text, which is the same on every machine. Two runs on one machine may not differ in a picture,
-either. The cells that nbval has run are the first of them, so that this takes only one more.
+either. The cells that nbval has run are the first of them, so that this takes only one more. In that one, each
+prediction is kept before its answer is revealed, and the answer must take it up.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from nbval.plugin import IPyNbFile, coalesce_streams
 from course_utils.build.outputs import normalised
 from course_utils.build.reuse import code_cells, is_personal
 from course_utils.testing import HASH_SEED
+
+from .kept_predictions import as_stored, keeping
 
 NAME = "under another hash seed"
 OTHER_SEED = "2"
@@ -61,9 +64,12 @@ class AnotherHashSeed(pytest.Item):
 def outputs_under(seed: str, item: AnotherHashSeed) -> list[list[NotebookNode]]:
     """What the cells of the item's notebook give in a kernel with that hash seed, but for the personal ones."""
     notebook = copy.deepcopy(item.parent.nb)
+    for cell in code_cells(notebook):
+        cell.source = keeping(cell)
     client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(item.path.parent)}})
     client.execute(env={**os.environ, "PYTHONHASHSEED": seed})
-    return [comparable(cell.outputs) for cell in code_cells(notebook) if not is_personal(cell)]
+    pairs = zip(code_cells(item.parent.nb), code_cells(notebook), strict=True)
+    return [comparable(as_stored(stored, ran.outputs)) for stored, ran in pairs if not is_personal(stored)]
 
 
 def comparable(outputs: list[NotebookNode]) -> list[NotebookNode]:

@@ -109,7 +109,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("c17", "the flag written as require_grad"): (
-            Cell("lesson", "reveal_misspelt"),
+            Cell("lesson", "misspelt"),
             Mistake("freeze_body", "flag_without_effect"),
         ),
         ("b10", "detach taken for a copy"): (
@@ -137,13 +137,12 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("predict_second_pass", "nodes_are_enough"),
         ),
         ("b03", "retain_graph in place of cutting the history"): (
-            Cell("lesson", "predict_mends"),
-            Cell("lesson", "reveal_mends"),
+            Cell("lesson", "predict_repairs"),
+            Cell("lesson", "reveal_repairs"),
             Mistake("mend_history", "history_kept"),
         ),
         ("b04", "an optimizer's step between forward and backward"): (
             Cell("lesson", "step_between"),
-            Cell("lesson", "reveal_step"),
             Cell("exercise", "mend_step_between"),
         ),
         ("b05", "every change in place taken for an error"): (
@@ -162,17 +161,13 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("exercise", "mend_update"),
         ),
         ("b12", "one of several views of one operation changed"): (Cell("lesson", "views"),),
-        ("b13", "a name that means another tensor after relu_"): (
-            Cell("lesson", "predict_relu"),
-            Cell("lesson", "reveal_relu"),
-        ),
+        ("b13", "a name that means another tensor after relu_"): (Cell("lesson", "name_moves_on"),),
         ("b14", "an overwritten entry that keeps its gradient"): (
-            Cell("lesson", "predict_overwritten"),
+            Cell("lesson", "overwritten"),
             Mistake("predict_overwritten", "overwritten_entry_keeps_gradient"),
         ),
         ("b15", "a running total that holds all graphs"): (
-            Cell("lesson", "predict_total"),
-            Cell("lesson", "reveal_total"),
+            Cell("lesson", "running_total"),
             Mistake("mend_history", "total_holds_the_graphs"),
         ),
         ("i02", "a hook on a layer, and an in-place layer behind it"): (Cell("lesson", "module_hook"),),
@@ -184,7 +179,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("lesson", "node_hooks"),
             Mistake("clip_and_note", "clips_what_the_node_sends"),
         ),
-        ("i06", "a hook from before a change in place"): (Cell("lesson", "hook_versions"),),
+        ("i06", "a hook from before a change in place"): (Cell("lesson", "name_moves_on"),),
     },
     "05_asking_for_gradients": {
         ("c01", "a leaf that is moved, and whose name then means another tensor"): (
@@ -281,7 +276,7 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Cell("exercise", "mend_intermediate"),
         ),
         ("e05", "an inner graph kept on a detached copy"): (
-            Cell("lesson", "four_ways"),
+            Cell("lesson", "inner_graph"),
             Cell("lesson", "reveal_second"),
         ),
         ("e08", "tensors in a list taken for arguments"): (
@@ -358,6 +353,97 @@ CASES: dict[str, dict[tuple[str, str], Places]] = {
             Mistake("predict_turned", "reversal_affects_later_layers"),
             Mistake("choose_loss", "layer_on_the_loss"),
             Mistake("moons_loss", "layer_on_the_loss"),
+        ),
+    },
+    "08_kinks": {
+        ("g01", "clamp taken for relu, down to the gradient"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "where_38"),
+            Cell("lesson", "reveal_ways"),
+            Mistake("predict_kinks", "relu_equals_maximum"),
+        ),
+        ("g04", "how max, max(dim) and amax treat equal numbers"): (
+            Cell("lesson", "reveal_ties"),
+            Mistake("max_backward", "all_to_one_place"),
+        ),
+        ("g05", "a norm taken for the root of a sum of squares"): (
+            Cell("lesson", "reveal_length"),
+            Cell("exercise", "mend_lengths"),
+        ),
+        ("g06", "a small number outside the root"): (
+            Cell("lesson", "epsilon"),
+            Mistake("mend_lengths", "eps_outside_sqrt"),
+        ),
+        ("g07", "a where that is to keep nan out"): (
+            Cell("lesson", "reveal_where"),
+            Cell("exercise", "mend_entropy"),
+        ),
+        ("g08", "bad entries left out after the computation"): (
+            Cell("lesson", "masks"),
+            Cell("exercise", "mend_missing"),
+        ),
+        ("g09", "the wrong part of a straight-through line detached"): (
+            Cell("lesson", "reveal_straight"),
+            Mistake("straight_sign", "ste_detach_wrong_part"),
+            Mistake("straight_sign", "everything_detached"),
+        ),
+        ("g11", "the spread of equal numbers"): (Cell("lesson", "reveal_length"),),
+        ("g14", "the chain rule at kinks"): (
+            Cell("lesson", "reveal_identity"),
+            Mistake("choose_identity", "chain_rule_holds_at_kinks"),
+        ),
+        ("g16", "inverse functions that do not cancel"): (Cell("lesson", "arccos"),),
+        ("g17", "a softmax over a row that is masked as a whole"): (
+            Cell("lesson", "masked_softmax"),
+            Mistake("mend_attention", "finite_and_not_masked"),
+        ),
+    },
+    "09_second_derivatives": {
+        ("h01", "a first gradient that is a constant, or depends on the weights alone"): (
+            Cell("lesson", "puzzle"),
+            Cell("lesson", "what_the_gradient_depends_on"),
+            Cell("lesson", "second_for_any"),
+            Mistake("mend_order", "unused_only"),
+            Mistake("mend_order", "constant_only"),
+        ),
+        ("h02", "curvature looked for in a relu network"): (
+            Cell("lesson", "activations"),
+            Cell("lesson", "curvature_explorer"),
+            Mistake("choose_curvature", "relu_net_has_curvature"),
+        ),
+        ("h05", "a second derivative asked of the function again"): (
+            Cell("lesson", "asked_the_same"),
+            Mistake("mixed_partial", "second_derivative_from_output"),
+            Mistake("heat_residual", "second_derivative_from_output"),
+        ),
+        ("h07", "the sums of a Hessian's rows taken for its diagonal"): (
+            Cell("lesson", "predict_row_sums"),
+            Cell("lesson", "laplacian"),
+            Mistake("heat_residual", "rows_added"),
+            Mistake("hessian_times", "v_ignored"),
+        ),
+        ("h09", "a sample's norm taken over the channels alone"): (
+            Cell("lesson", "penalty_axes"),
+            Mistake("mend_penalty", "norm_over_wrong_axis"),
+        ),
+        ("h11", "an inner update whose gradient is a constant"): (
+            Cell("lesson", "predict_inner"),
+            Cell("lesson", "reveal_inner"),
+            Mistake("after_training", "inner_update_is_first_order"),
+        ),
+        ("h12", "one tensor in two roles of a nested derivative"): (
+            Cell("lesson", "nested"),
+            Cell("exercise", "mend_nested"),
+            Mistake("mend_nested", "y_cut_off"),
+        ),
+        ("h13", "no_grad that forward mode does not notice"): (Cell("lesson", "stopped"),),
+        ("h14", "a Hessian of a function with several outputs"): (Cell("lesson", "hessian_of_a_vector"),),
+        ("h16", "a mixed derivative by columns, and a column forgotten"): (
+            Cell("lesson", "mixed_by_columns"),
+            Cell("lesson", "predict_column"),
+            Cell("lesson", "slices"),
+            Mistake("mixed_partial", "first_column_forgotten"),
+            Mistake("mixed_partial", "slice_is_the_same_tensor"),
         ),
     },
 }

@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "refusal": set(),
     "browser": set(),
     "bubblewrap": set(),
-    "testing": {"browser", "bubblewrap"},
-    "lab": set(),
+    "kernels": set(),
+    "testing": {"browser", "bubblewrap", "kernels"},
+    "lab": {"kernels"},
 }
 GLUE = {"__init__", "cli"}
 FOR_ALL = {"refusal"}

@@ -23,7 +23,7 @@ BY_HASH = """\
 from IPython.display import display
 display({'text/plain': 'letters',
          'text/html': '<img src="data:image/svg+xml;base64,' + ''.join(set('abcdefghijkl')) + '">'}, raw=True)"""
-OF_TESTS = ("nbval_sanitize.cfg", "conftest.py", "hash_seed.py", "schedule.py")
+OF_TESTS = ("nbval_sanitize.cfg", "conftest.py", "hash_seed.py", "kept_predictions.py", "schedule.py")
 TAKEN_ALONG = ("pyproject.toml", *(f"tests/{name}" for name in OF_TESTS))
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 

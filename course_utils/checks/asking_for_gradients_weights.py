@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from course_utils.checks.asking_for_gradients_loops import through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -61,22 +62,6 @@ def _loop(losses: Tensor, w: Tensor, keep: bool = True) -> Tensor:
     return torch.stack([torch.autograd.grad(loss, w, retain_graph=keep)[0] for loss in losses])
 
 
-def _uncleared(losses: Tensor, w: Tensor) -> Tensor:
-    found = []
-    for loss in losses:
-        loss.backward(retain_graph=True)
-        found.append(w.grad.clone())
-    return torch.stack(found)
-
-
-def _one_dot_grad_for_all(losses: Tensor, w: Tensor) -> Tensor:
-    found = []
-    for loss in losses:
-        loss.backward(retain_graph=True)
-        found.append(w.grad)
-    return torch.stack(found)
-
-
 def _by_the_samples(losses_of: Losses, w: Tensor, x: Tensor) -> Tensor:
     x = leaf_of(x)
     return torch.autograd.grad(losses_of(w, x).sum(), x)[0]
@@ -114,17 +99,24 @@ FOR_EACH_SAMPLE = Exercise(
         Misconception(
             "multiple_outputs_are_summed",
             _from_losses(lambda losses, w: torch.stack(torch.autograd.grad(list(losses), [w] * len(losses)))),
-            "Every entry is the same sum: one call is one backward pass, and whatever arrives at w is added up.",
+            "Every entry is the same sum. Either one call made them, and one call is one backward pass. Or they are "
+            "all one tensor, `w.grad`, and every backward has added to it.",
             also=(
                 _from_losses(lambda losses, w: _of_the_sum(losses, w).expand(len(losses), *w.shape)),
-                _from_losses(_one_dot_grad_for_all),
+                _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w))),
             ),
         ),
         Misconception(
             "never_cleared",
-            _from_losses(_uncleared),
+            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, copied=True))),
             "The first entry is right, and each later one contains those before it. What does `backward` do to what "
             "stands in w.grad?",
+        ),
+        Misconception(
+            "last_sample_for_all",
+            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed=True))),
+            "Every entry is that of the last sample: they are all one tensor, `w.grad`, and each pass writes into it. "
+            "What makes a gradient yours?",
         ),
         Misconception(
             "divided_by_count",

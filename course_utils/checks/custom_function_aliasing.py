@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -11,10 +10,9 @@ from torch.autograd import Function
 
 from course_utils.checks.by_hand import autograd
 from course_utils.checks.draw import Draw
-from course_utils.checks.evidence import Observation, call, choice_of, numbers_of
+from course_utils.checks.evidence import Observation, choice_of, in_one_row, numbers_of
 from course_utils.checks.exercise import Exercise, Misconception
-from course_utils.checks.functions import by_autograd, function, gradients_beside, gradients_of, second_derivatives
-from course_utils.checks.plain import Plain
+from course_utils.checks.functions import function, gradients_beside
 
 UNIT = "06_custom_function"
 
@@ -107,15 +105,7 @@ CHOOSE_OWN_TENSOR = Exercise(
 
 def _probe_sister(answer: object, draw: Draw) -> Iterator[Observation]:
     parts = ("A, first entry", "A, second entry", "B, first entry", "B, second entry")
-    seen = numbers_of("x.grad", answer)
-    yield replace(seen, value=_flat(seen.value), parts=parts)
-
-
-def _flat(value: Plain) -> Plain:
-    """The members of pairs in one tuple: who answers with one pair for each program answers the question, too."""
-    if not isinstance(value, tuple):
-        return value
-    return tuple(number for one in value for number in (one if isinstance(one, tuple) else (one,)))
+    yield in_one_row(numbers_of("x.grad", answer, parts=parts))
 
 
 def _keeps_large(ctx: Function, x: Tensor) -> Tensor:
@@ -150,10 +140,17 @@ PREDICT_SISTER = Exercise(
     tells_expected=False,
     misconceptions=(
         Misconception(
+            "programs_exchanged",
+            (10.0, 60.0, 0.0, 0.0),
+            "You let the gate hit the direct path in B, and not in A. Which of the two hands the very tensor that came "
+            "in to both sides?",
+        ),
+        Misconception(
             "nobody_is_hit",
             (10.0, 60.0, -10.0, 0.0),
-            "These would be the gradients if the backward of the gate had a tensor of its own. In A, the addition "
-            "hands one tensor to both of its inputs. What does x receive over the direct path?",
+            "In A, the addition hands one tensor to both of its inputs, and the gate writes into it. What does x then "
+            "receive over the direct path?",
+            also=tuple((10.0, 60.0, *b) for b in ((0.0, 60.0), (10.0, 60.0), (10.0, 0.0), (-10.0, 60.0), (0.0, 30.0))),
         ),
         Misconception(
             "both_are_hit",
@@ -162,21 +159,41 @@ PREDICT_SISTER = Exercise(
             "tensor into which the gate writes?",
         ),
         Misconception(
-            "direct_path_forgotten",
+            "b_taken_for_a",
+            (0.0, 60.0, 0.0, 60.0),
+            "A is right, and you give the same for B. There x is subtracted: what does the direct path bring?",
+        ),
+        Misconception(
+            "gate_alone",
             (0.0, 30.0, 0.0, 30.0),
-            "These are the messages of the gate alone. x stands in both programs a second time.",
+            "Where x is 2, the gate sends 30. But x stands in the program a second time: what does that path bring to "
+            "this entry?",
+            also=((0.0, 60.0, 0.0, 30.0), (0.0, 60.0, -10.0, 30.0), (0.0, 30.0, -10.0, 0.0)),
+        ),
+        Misconception(
+            "direct_path_alone",
+            (10.0, 30.0, -10.0, -30.0),
+            "You have what the direct path brings. Where x is 2, it is above 1: the gate sends a message, too.",
+            also=((0.0, 30.0, -10.0, -30.0), (0.0, 60.0, -10.0, -30.0)),
         ),
         Misconception(
             "sign_forgotten_in_b",
             (0.0, 60.0, 10.0, 60.0),
             "A is right. In B the direct path goes through a subtraction, and x is what is subtracted.",
+            also=((0.0, 60.0, -10.0, 60.0), (0.0, 60.0, 10.0, 0.0)),
+        ),
+        Misconception(
+            "gate_lets_all_through",
+            (20.0, 60.0, 0.0, 0.0),
+            "Is 0.5 above 1? Then the gate lets nothing through there.",
+            also=((20.0, 60.0, -10.0, 0.0),),
         ),
         Misconception(
             "all_entries_are_zeroed",
             (0.0, 0.0, 0.0, 0.0),
             "You let one write zero every entry. That happens where all entries share one number in memory. "
             "`v` has two numbers.",
-            also=((0.0, 0.0, -10.0, -30.0),),
+            also=((0.0, 0.0, -10.0, -30.0), (0.0, 0.0, -10.0, 0.0)),
         ),
     ),
     hints=(
@@ -189,131 +206,4 @@ PREDICT_SISTER = Exercise(
 )
 
 
-# mend_shrink ---------------------------------------------------------------------------------------------------
-
-
-def _probe_shrink(answer: object, draw: Draw) -> Iterator[Observation]:
-    def asked(compute: Callable[..., object]) -> object:
-        if not callable(answer):
-            return answer
-        return lambda incoming, x, t: compute(lambda x: answer.apply(x, t), incoming, x)
-
-    def summed(shrink: Callable[[Tensor], Tensor], weight: Tensor, x: Tensor) -> Tensor:
-        leaf = x.clone().requires_grad_()
-        return torch.autograd.grad(weight * shrink(leaf).sum(), leaf)[0]
-
-    def alone(shrink: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> tuple[Tensor | None, ...]:
-        return gradients_of(shrink, incoming, (x,))
-
-    t = 1.25
-    x = draw.tensor(6)
-    yield call(
-        "value and gradient",
-        asked(alone),
-        parts=("value", "gradient"),
-        by_hand=False,
-        incoming=draw.tensor(6),
-        x=x,
-        t=t,
-    )
-    at_edges = torch.tensor([t, -t, 2.5, -0.5], dtype=torch.float64)
-    given = {"incoming": draw.tensor(4), "x": at_edges, "t": t}
-    yield call("value and gradient", asked(alone), parts=("value", "gradient"), by_hand=False, **given)
-    given = {"incoming": draw.tensor(4), "x": draw.tensor(4), "t": t}
-    yield call("gradient of x in Shrink(x) + x", asked(gradients_beside), by_hand=False, **given)
-    given = {"weight": draw.scalars(1)[0], "x": draw.tensor(5), "t": t}
-    yield call("gradient of x in weight * Shrink(x).sum()", asked(summed), by_hand=False, **given)
-    given = {"weights": draw.tensor(3), "x": draw.tensor(3, low=1.5), "t": t}
-    twice = asked(lambda shrink, weights, x: second_derivatives(shrink, weights, (x,)))
-    yield call("second derivative", twice, parts=("along x",), by_hand=False, **given)
-
-
-def _shrink(backward: Callable[[Tensor, Tensor, float], object]) -> type:
-    """The operation with another backward, which gets the incoming gradient, x and t."""
-
-    def keep(ctx: Function, x: Tensor, t: float) -> Tensor:
-        ctx.save_for_backward(x)
-        ctx.t = t
-        return torch.sign(x) * (x.abs() - t).clamp(min=0)
-
-    return function("Shrink", keep, lambda ctx, g: backward(g, *ctx.saved_tensors, ctx.t))
-
-
-def _as_given(g: Tensor, x: Tensor, t: float) -> tuple[Tensor, None]:
-    g[x.abs() < t] = 0
-    return g, None
-
-
-def _written(copy: Callable[[Tensor], Tensor], inside: Callable[[Tensor, float], Tensor]) -> type:
-    def backward(g: Tensor, x: Tensor, t: float) -> tuple[Tensor, None]:
-        grad_input = copy(g)
-        grad_input[inside(x, t)] = 0
-        return grad_input, None
-
-    return _shrink(backward)
-
-
-def _copied_late(g: Tensor, x: Tensor, t: float) -> tuple[Tensor, None]:
-    g[x.abs() <= t] = 0
-    return g.clone(), None
-
-
-MEND_SHRINK = Exercise(
-    name="mend_shrink",
-    unit=UNIT,
-    title="Mend a backward that writes into what it was given",
-    points=3,
-    probe=_probe_shrink,
-    truth=by_autograd("Shrink", torch.nn.functional.softshrink),
-    given=_shrink(_as_given),
-    misconceptions=(
-        Misconception(
-            "edges_let_through",
-            _written(torch.clone, lambda x, t: x.abs() < t),
-            "No other tensor is changed any more. Where x is exactly t or -t, the gradient still goes through. Is that "
-            "place inside, or outside?",
-            also=(_shrink(lambda g, x, t: (g * (x.abs() >= t), None)),),
-        ),
-        Misconception(
-            "still_shared",
-            _written(torch.detach, lambda x, t: x.abs() <= t),
-            "The edges are right now. What you write into is still the tensor that came in. A second name, a view, or "
-            "`detach` make no new numbers, and a copy made after the writing comes too late.",
-            also=(
-                _shrink(_copied_late),
-                _written(lambda g: g, lambda x, t: x.abs() <= t),
-                _written(lambda g: g.view_as(g), lambda x, t: x.abs() <= t),
-            ),
-        ),
-        Misconception(
-            "inside_and_outside_exchanged",
-            _shrink(lambda g, x, t: (g * (x.abs() <= t), None)),
-            "Your gradient passes where the result is constant, and is 0 where it follows x.",
-            also=(_shrink(lambda g, x, t: (g * (x.abs() < t), None)),),
-        ),
-        Misconception(
-            "one_side_only",
-            _shrink(lambda g, x, t: (g * (x > t), None)),
-            "Where x is above t the gradient passes. Below -t the result follows x as well.",
-        ),
-        Misconception(
-            "passes_signs",
-            _shrink(lambda g, x, t: (g * torch.sign(x) * (x.abs() > t), None)),
-            "Below -t your gradient has the wrong sign. There the result is x + t: how much does it move with x?",
-        ),
-        Misconception(
-            "none_lost",
-            _shrink(lambda g, x, t: g * (x.abs() > t)),
-            "The forward has two arguments, x and t. Your backward returns one value.",
-        ),
-    ),
-    hints=(
-        "One line writes into `grad_output`. Either make the copy before it, or do without writing.",
-        "A product with a mask makes a new tensor: `grad_output * (...)`.",
-        "The gradient passes where the size of x is above t, and nowhere else.",
-    ),
-    when_right="A backward may read what comes in. It writes into tensors of its own only.",
-)
-
-
-EXERCISES = (CHOOSE_OWN_TENSOR, PREDICT_SISTER, MEND_SHRINK)
+EXERCISES = (CHOOSE_OWN_TENSOR, PREDICT_SISTER)

@@ -1,4 +1,4 @@
-"""Unit 06, custom Functions: the exercises on what the judges see and on what is announced, and their mistakes."""
+"""Unit 06, custom Functions: the exercise on an operation in place, and the mistakes it can name."""
 
 from __future__ import annotations
 
@@ -6,109 +6,28 @@ from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
-from torch.autograd import Function, gradcheck, gradgradcheck
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
 
-from course_utils.checks.by_hand import autograd
+from course_utils.checks.custom_function_mistakes import (
+    composed,
+    incoming_ignored,
+    refuses_a_second_derivative,
+    without_a_function,
+)
 from course_utils.checks.draw import Draw
-from course_utils.checks.evidence import Observation, call, numbers_of
+from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
-from course_utils.checks.functions import function, gradients_of, second_derivatives
+from course_utils.checks.functions import (
+    OWN,
+    function,
+    gradients_after_change,
+    gradients_of,
+    is_custom,
+    second_derivatives,
+)
 
 UNIT = "06_custom_function"
-
-
-# predict_judges ------------------------------------------------------------------------------------------------
-
-_VERDICTS = tuple(f"{judge} on {name}" for name in "ABC" for judge in ("gradcheck", "gradgradcheck"))
-
-
-def _probe_judges(answer: object, draw: Draw) -> Iterator[Observation]:
-    yield numbers_of("1 for passes, 0 for fails", answer, parts=_VERDICTS)
-
-
-def _saves_all(result: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def keep(ctx: Function, *inputs: Tensor) -> Tensor:
-        ctx.save_for_backward(*inputs)
-        return result(*inputs)
-
-    return keep
-
-
-def _square_and_keep(ctx: Function, x: Tensor) -> Tensor:
-    t = 1 + x
-    ctx.save_for_backward(t)
-    return t**2
-
-
-def _verdicts() -> tuple[int, ...]:
-    """What both judges say of the three Functions of the exercise."""
-    exchanged = function("A", _saves_all(torch.mul), lambda ctx, g: tuple(g * one for one in ctx.saved_tensors))
-    keeps = function("B", _square_and_keep, lambda ctx, g: g * 2 * ctx.saved_tensors[0])
-    right = function("C", _saves_all(lambda x: x**3), lambda ctx, g: g * 3 * ctx.saved_tensors[0] ** 2)
-    with autograd():
-        x, y = (torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (0.5, 3.0))
-        given = ((exchanged, (x, y)), (keeps, (x,)), (right, (x,)))
-        return tuple(
-            int(judge(made.apply, inputs, raise_exception=False))
-            for made, inputs in given
-            for judge in (gradcheck, gradgradcheck)
-        )
-
-
-PREDICT_JUDGES = Exercise(
-    name="predict_judges",
-    unit=UNIT,
-    title="Predict what both judges say",
-    points=2,
-    probe=_probe_judges,
-    truth=_verdicts(),
-    tells_expected=False,
-    misconceptions=(
-        Misconception(
-            "the_second_includes_the_first",
-            (0, 0, 1, 0, 1, 1),
-            "B and C are right. For A you let gradgradcheck fail because gradcheck does. It never looks at the "
-            "forward: it takes A's backward as it stands. Is the derivative of *that* right?",
-        ),
-        Misconception(
-            "both_see_everything",
-            (0, 0, 0, 0, 1, 1),
-            "You let both judges find every fault. They look at different things: one at the first derivative, the "
-            "other at the derivative of the backward.",
-        ),
-        Misconception(
-            "saved_properly_is_enough",
-            (0, 1, 1, 1, 1, 1),
-            "A and C are right. B saves t with `save_for_backward`, so t is watched and freed. But does autograd know "
-            "where t came from?",
-            also=((0, 0, 1, 1, 1, 1),),
-        ),
-        Misconception(
-            "judges_exchanged",
-            (1, 0, 0, 1, 1, 1),
-            "Each verdict stands under the wrong judge. gradcheck compares the backward with nudges of the forward.",
-        ),
-        Misconception(
-            "nudged_where_it_hides",
-            (1, 1, 1, 0, 1, 1),
-            "B and C are right. A's two gradients stand in each other's place. That hides where x and y are equal. "
-            "Are they?",
-        ),
-        Misconception(
-            "intermediate_breaks_the_first",
-            (0, 1, 0, 0, 1, 1),
-            "A and C are right. For B: the value of t is right when the backward runs, so what is the first "
-            "derivative?",
-            also=((0, 0, 0, 1, 1, 1), (0, 1, 0, 1, 1, 1)),
-        ),
-    ),
-    hints=(
-        "gradcheck: is what the backward returns the derivative of the forward, at these inputs?",
-        "gradgradcheck: take the backward's own formula, right or wrong. Can autograd differentiate it through "
-        "everything that it uses?",
-    ),
-    when_right="Two judges, two questions. Ask both, and then think of what neither of them looks at.",
-)
 
 
 # mend_dirty ----------------------------------------------------------------------------------------------------
@@ -116,39 +35,61 @@ PREDICT_JUDGES = Exercise(
 
 def _probe_dirty(answer: object, draw: Draw) -> Iterator[Observation]:
     def asked(compute: Callable[..., object]) -> object:
-        return (lambda incoming, x: compute(answer.apply, incoming, x)) if callable(answer) else answer
+        return (lambda grad_output, x: compute(answer.apply, grad_output, x)) if callable(answer) else answer
 
     def used_again(operation: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> tuple[object, ...]:
         leaf = x.clone().requires_grad_()
         h = leaf * 3
+        same_memory = h.detach()
         result = operation(h)
-        return h, result is h, torch.autograd.grad(h * 1, leaf, incoming)[0]
+        return h, result is h, same_memory, torch.autograd.grad(h * 1, leaf, incoming)[0]
 
     def of_result(operation: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> tuple[Tensor, ...]:
         return gradients_of(lambda leaf: operation(leaf * 3), incoming, (x,))
 
-    def twice(operation: Callable[[Tensor], Tensor], weights: Tensor, x: Tensor) -> tuple[Tensor, ...]:
+    def whose(operation: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> bool:
+        return is_custom(operation(x.clone().requires_grad_() * 3))
+
+    def changed(operation: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> tuple[Tensor, ...]:
+        return gradients_after_change(lambda leaf: operation(leaf * 3), incoming, (x,), of_result=True)
+
+    def twice(operation: Callable[[Tensor], Tensor], weights: Tensor, x: Tensor) -> tuple[Tensor | None, ...]:
         return second_derivatives(lambda leaf: operation(leaf * 3), weights, (x,))
 
     def on_a_leaf(operation: Callable[[Tensor], Tensor], incoming: Tensor, x: Tensor) -> Tensor:
         return operation(x.clone().requires_grad_())
 
-    def given() -> dict[str, Tensor]:
-        return {"incoming": draw.tensor(2, high=1.5), "x": draw.tensor(2, low=0.2, high=0.8)}
+    def given(incoming: str = "grad_output") -> dict[str, Tensor]:
+        return {incoming: draw.tensor(2, high=1.5), "x": draw.tensor(2, low=0.2, high=0.8)}
 
-    parts = ("h", "the result is h itself", "gradient of x")
-    yield call("h used again afterwards", asked(used_again), parts=parts, by_hand=False, **given())
-    yield call("the result", asked(of_result), parts=("value", "gradient of x"), by_hand=False, **given())
-    yield call("second derivative", asked(twice), parts=("along x",), by_hand=False, **given())
-    yield call("a leaf that requires a gradient", asked(on_a_leaf), by_hand=False, **given())
+    parts = ("h", "the result is h itself", "h.detach(), made before", "gradient of x")
+    yield call("h = 3 * x, used again afterwards", asked(used_again), parts=parts, by_hand=False, **given())
+    seen = given()
+    yield call("the result", asked(of_result), parts=("value", "gradient of x"), by_hand=False, **seen)
+    yield call(OWN, asked(whose), by_hand=False, shown=("x",), **seen)
+    label = "gradient, the result being changed in place before the backward if autograd lets that pass"
+    yield call(label, asked(changed), parts=("gradient of x",), by_hand=False, **given())
+    parts = ("second derivative along x",)
+    yield call("second derivative", asked(twice), parts=parts, by_hand=False, **given("weights"))
+    yield call("a leaf that requires a gradient", asked(on_a_leaf), by_hand=False, shown=("x",), **given())
 
 
-class _Exp(Function):
-    """PyTorch's own way to do it, with its own backward."""
+def _truth() -> type:
+    """Autograd differentiates exp, at the place that the result came from."""
 
-    @classmethod
-    def apply(cls, x: Tensor) -> Tensor:
-        return x.exp_()
+    def forward(ctx: Function, x: Tensor) -> Tensor:
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x.exp_())
+        return x
+
+    def backward(ctx: Function, grad_output: Tensor) -> Tensor:
+        again = torch.is_grad_enabled()
+        with torch.enable_grad():
+            x = ctx.saved_tensors[0].log()
+            x = x if again else x.detach().requires_grad_()
+            return torch.autograd.grad(x.exp(), x, grad_output, create_graph=again)[0]
+
+    return function("ExpInPlace", forward, backward)
 
 
 def _in_place(forward: Callable[[Function, Tensor], Tensor], backward: Callable | None = None) -> type:
@@ -184,10 +125,33 @@ def _saved_before(ctx: Function, x: Tensor) -> Tensor:
     return x.exp_()
 
 
-def _kept(ctx: Function, x: Tensor) -> Tensor:
+def _copy_kept(ctx: Function, x: Tensor) -> Tensor:
     ctx.mark_dirty(x)
     ctx.y = x.exp_().clone()
     return x
+
+
+def _kept(ctx: Function, x: Tensor) -> Tensor:
+    ctx.mark_dirty(x)
+    ctx.y = x.exp_()
+    return x
+
+
+def _new_memory(ctx: Function, x: Tensor) -> Tensor:
+    x.data = x.exp()
+    ctx.mark_dirty(x)
+    ctx.save_for_backward(x)
+    return x
+
+
+def _without_gradient(ctx: Function, x: Tensor) -> Tensor:
+    ctx.mark_non_differentiable(x)
+    return _unmarked(ctx, x)
+
+
+def _marked_twice(ctx: Function, x: Tensor) -> Tensor:
+    ctx.mark_non_differentiable(x)
+    return _marked(ctx, x)
 
 
 MEND_DIRTY = Exercise(
@@ -196,7 +160,7 @@ MEND_DIRTY = Exercise(
     title="Mend an operation that works in place",
     points=2,
     probe=_probe_dirty,
-    truth=_Exp,
+    truth=_truth(),
     given=_in_place(_unmarked),
     when_as_given="h has its new value, and still hangs on its old node. Who tells autograd that h was changed?",
     misconceptions=(
@@ -218,16 +182,43 @@ MEND_DIRTY = Exercise(
             "change.",
         ),
         Misconception(
-            "a_copy_kept",
+            "new_memory",
+            _in_place(_new_memory),
+            "h has the right values now, but in other memory. Whoever shares memory with h, as `h.detach()` does, has "
+            "kept the old ones. An operation in place writes into the memory that is there.",
+        ),
+        Misconception(
+            "marked_as_without_gradient",
+            _in_place(_without_gradient),
+            "`mark_non_differentiable` says that the result has no gradient. It has one. What is to be announced is "
+            "the change.",
+            also=(_in_place(_marked_twice),),
+        ),
+        Misconception(
+            "kept_as_an_attribute",
             _in_place(_kept, lambda ctx, g: g * ctx.y),
+            "The mark is right. But h is kept as an attribute now, and a change that comes later is no longer noticed. "
+            "The given code did notice it. Which line did that?",
+        ),
+        Misconception(
+            "a_copy_kept",
+            _in_place(_copy_kept, lambda ctx, g: g * ctx.y),
             "The first derivative is right. For the second, autograd would have to know where your copy came from. "
             "The result itself has a place in the graph.",
+        ),
+        Misconception(
+            "exponential_twice",
+            _in_place(_marked, lambda ctx, g: g * ctx.saved_tensors[0].exp()),
+            "What you saved is the value after the change: it is the exponential already.",
         ),
         Misconception(
             "derivative_missing",
             _in_place(_marked, lambda ctx, g: g * 1),
             "The mark is right. Your backward passes the gradient on as it came: where is the derivative of exp?",
         ),
+        incoming_ignored(_in_place(_marked, lambda ctx, g: ctx.saved_tensors[0])),
+        without_a_function(composed("ExpInPlace", lambda x: x.exp_())),
+        refuses_a_second_derivative(_in_place(_marked, once_differentiable(lambda ctx, g: g * ctx.saved_tensors[0]))),
     ),
     hints=(
         "ctx has a method that announces an input which was changed in place.",
@@ -237,4 +228,4 @@ MEND_DIRTY = Exercise(
 )
 
 
-EXERCISES = (PREDICT_JUDGES, MEND_DIRTY)
+EXERCISES = (MEND_DIRTY,)

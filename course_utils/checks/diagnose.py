@@ -12,6 +12,7 @@ from course_utils.checks.evidence import NO_FUNCTION, Evidence, Observation, gat
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.plain import Array, Other, Plain, Raised, agree, dtypes_fit, numbers_agree, shorten, show
 from course_utils.checks.recorded import BROKEN
+from course_utils.checks.stopped import why_it_stopped
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,7 @@ def _raised(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if isinstance(one.value, Raised) and one.value != other.value:
             if one.value.exception == NotByHand.__name__:
                 return Diagnosis("uses_autograd", _USES_AUTOGRAD, place)
-            says = _WHAT_RAISED.get(one.value.exception, _RAISED)
-            switched_off = one.by_hand and "require" in one.message
-            return Diagnosis("raises", says + _SWITCHED_OFF * switched_off, place)
+            return Diagnosis("raises", why_it_stopped(one), place)
     return None
 
 
@@ -127,14 +126,6 @@ _USES_AUTOGRAD = (
     "Your code asks autograd for the gradient. Here the backward is to be written by hand, so autograd is switched "
     "off in this check. Which formula would it use?"
 )
-_RAISED = "Your code stopped with an exception. Its last line, below, says why."
-_WHAT_RAISED = {
-    "TypeError": "Your code stopped with a TypeError. Often this is the number or the order of the arguments: "
-    "compare your function's first line with the one that was given.",
-    "RuntimeError": "torch refused an operation. Its message, below, names the shapes or the rule.",
-}
-# torch's words are then "does not require grad" or "requires_grad"
-_SWITCHED_OFF = " Autograd is switched off in this check, because the backward is to be written by hand."
 
 
 def _nothing_returned(mine: Evidence, truth: Evidence) -> Diagnosis | None:
@@ -220,11 +211,14 @@ def _wrong_shape(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if one.shape != other.shape:
             return Diagnosis(
                 "wrong_shape",
-                f"The shape of {name} is {one.shape}; {other.shape} is expected. A gradient has the shape of the "
-                "tensor that it belongs to.",
+                f"The shape of {name} is {one.shape}; {other.shape} is expected."
+                + _OF_ITS_TENSOR * ("radient" in name),
                 place,
             )
     return None
+
+
+_OF_ITS_TENSOR = " A gradient has the shape of the tensor that it belongs to."
 
 
 def _wrong_dtype(mine: Evidence, truth: Evidence) -> Diagnosis | None:

@@ -7,7 +7,7 @@ import io
 import json
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -94,6 +94,14 @@ def numbers_of(label: str, answer: object, *, parts: tuple[str, ...] = ()) -> Ob
     """
     value, story = _seen(lambda: answer)
     return Observation(label, _as_numbers(value), parts=parts, story=story)
+
+
+def in_one_row(seen: Observation) -> Observation:
+    """The same, with the members of inner tuples in one: who answers in pairs answers the question, too."""
+    if not isinstance(seen.value, tuple):
+        return seen
+    members = (one if isinstance(one, tuple) else (one,) for one in seen.value)
+    return replace(seen, value=tuple(number for one in members for number in one))
 
 
 def choice_of(label: str, answer: object) -> Observation:

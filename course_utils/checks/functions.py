@@ -25,20 +25,22 @@ def gradients_of(
 
 def second_derivatives(
     operation: Operation, weights: Tensor, inputs: Sequence[Tensor], constants: Sequence[object] = ()
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor | None, ...]:
     """For L, the weighted sum of the squares of the operation's value: how the sum of its gradients changes.
 
     The square stands behind the operation, so that what the backward makes of its incoming gradient counts, too.
     """
-    leaves = [value.clone().requires_grad_() for value in inputs]
+    leaves = _fresh(inputs)
     loss = (weights * operation(*leaves, *constants) ** 2).sum()
     first = torch.autograd.grad(loss, leaves, create_graph=True)
-    return torch.autograd.grad(sum(gradient.sum() for gradient in first), leaves)
+    # a whole pass, and no torch.autograd.grad: that would go round a node that refuses, and blame the graph
+    sum(gradient.sum() for gradient in first).backward()
+    return tuple(leaf.grad for leaf in leaves)
 
 
 def gradients_beside(operation: Operation, incoming: Tensor, x: Tensor) -> Tensor:
     """The gradient of x in `operation(x) + x`, an addition that sends both sides one tensor: `incoming` itself."""
-    leaf = x.clone().requires_grad_()
+    (leaf,) = _fresh((x,))
     return torch.autograd.grad(operation(leaf) + leaf, leaf, incoming)[0]
 
 
@@ -56,7 +58,7 @@ def gradients_after_change(
     """
 
     def gradients(changed: bool) -> tuple[Tensor, ...]:
-        leaves = [value.clone().requires_grad_() for value in inputs]
+        leaves = _fresh(inputs)
         value = operation(*leaves, *constants)
         if changed:
             with torch.no_grad():
@@ -71,15 +73,63 @@ def gradients_after_change(
     return gradients(False)
 
 
+OWN = "made by a Function of yours"
+
+
+def made_by_own(operation: Operation, inputs: Sequence[Tensor], constants: Sequence[object] = ()) -> bool:
+    """Whether what the operation returns for fresh leaves `is_custom`."""
+    return is_custom(operation(*_fresh(inputs), *constants))
+
+
 def is_custom(value: Tensor) -> bool:
     """Whether no gradient gets from this tensor to a leaf but through a Function written in Python."""
+    return not any(map(_ends_the_way, _nodes_down_to_custom(value)))
+
+
+def own_functions(value: Tensor) -> list[type[Function]]:
+    """The Functions written in Python that gradients meet first on their way from this tensor."""
+    return [type(node)._forward_cls for node in _nodes_down_to_custom(value) if _written_in_python(node)]
+
+
+def left_on_context(
+    operation: Operation, incoming: Tensor, inputs: Sequence[Tensor], constants: Sequence[object] = ()
+) -> int:
+    """How many tensors still hang on the contexts of the operation, as attributes, after the backward pass."""
+    leaves = _fresh(inputs)
+    value = operation(*leaves, *constants)
+    contexts = [node for node in _nodes_down_to_custom(value) if _written_in_python(node)]
+    torch.autograd.grad(value, leaves, incoming)
+    return sum(len(_tensors(vars(context))) for context in contexts)
+
+
+def _fresh(inputs: Sequence[Tensor]) -> list[Tensor]:
+    return [value.clone().requires_grad_() for value in inputs]
+
+
+def _nodes_down_to_custom(value: Tensor) -> list[object]:
+    """The nodes behind a tensor, without those behind a Function written in Python; None where there is no node."""
     found = [value.grad_fn]
     for node in found:  # the list grows while we go through it
-        if node is None or hasattr(node, "variable"):
-            return False
-        if not isinstance(node, torch._C._FunctionBase):
+        if node is not None and not _written_in_python(node):
             found += {following for following, _ in node.next_functions if following} - {*found}
-    return True
+    return found
+
+
+def _ends_the_way(node: object) -> bool:
+    return node is None or (hasattr(node, "variable") and not _written_in_python(node))
+
+
+def _written_in_python(node: object) -> bool:
+    return isinstance(node, torch._C._FunctionBase)
+
+
+def _tensors(value: object) -> list[Tensor]:
+    """The tensors in attributes, and in the lists, tuples and dictionaries among them."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for one in value for tensor in _tensors(one)]
+    return [value] if isinstance(value, Tensor) else []
 
 
 def function(name: str, forward: Callable, backward: Callable, **more: object) -> type[Function]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
 
+from course_utils.checks import grad_fn_wrong_walks as wrong
 from course_utils.checks.by_hand import autograd
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call, numbers_of
@@ -93,7 +94,8 @@ PREDICT_SECOND_PASS = Exercise(
         Misconception(
             "one_and_zero_exchanged",
             (0, 1, 1, 1, 0),
-            "Each of your numbers is the opposite of what happens. 1 stands for a second pass that works.",
+            "Some second passes work of which you say that they fail, and some fail of which you say that they work. 1 "
+            "stands for one that works. If you meant that: which nodes have to keep a number for their backward?",
         ),
     ),
     hints=(
@@ -111,13 +113,19 @@ PREDICT_SECOND_PASS = Exercise(
 _PROGRAMS = (
     "p = x * y; L = (p + 1) ** 2",
     "t = x * x; L = t * c + t * y + x",
+    "L = u * u",
     "L = (x.detach() * y + u.tanh()) * 3",
     "first, second = x.unbind(); L = second * y[0]",
     "a = x * 2; a[0] = u[1]; L = a.sum()",
 )
 _LONG = 1_500  # more calls inside each other than Python allows
 _NAMES = ("x", "y", "u", "c")
-_PARTS = (*(f"how often {name} is in the list" for name in _NAMES), "members that are none of these")
+_PARTS = (
+    *(f"how often {name} is in the list" for name in _NAMES),
+    "other tensors in the list",
+    "members that are no tensors",
+    "leaves whose .grad has changed",
+)
 
 
 def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
@@ -133,12 +141,12 @@ def _probe_leaves(answer: object, draw: Draw) -> Iterator[Observation]:
         return _counted(answer(result), known)
 
     asked = of_program if callable(answer) else answer
-    seen = [call("the list", asked, parts=_PARTS, by_hand=False, program=program) for program in _PROGRAMS]
+    seen = [call("list", asked, parts=_PARTS, by_hand=False, program=program) for program in _PROGRAMS]
     yield from seen
     right = [plain(_each_once(program, _leaves(draw))) for program in _PROGRAMS]
     faulty = [one for one, counts in zip(seen, right, strict=True) if not agree(one.value, counts)]
     # a long chain takes its time; what is wrong in a small graph stands for it
-    yield faulty[0] if faulty else call("the list", of_chain, parts=_PARTS, by_hand=False, operations=_LONG)
+    yield faulty[0] if faulty else call("list", of_chain, parts=_PARTS, by_hand=False, operations=_LONG)
 
 
 def _leaves(draw: Draw) -> dict[str, Tensor]:
@@ -147,87 +155,26 @@ def _leaves(draw: Draw) -> dict[str, Tensor]:
 
 
 def _each_once(program: str, known: dict[str, Tensor]) -> tuple[int, ...]:
-    """The counts of a right list, from autograd alone: 1 for each leaf that gets a gradient from the result."""
+    """What is seen of a right list, from autograd alone: 1 for each leaf that gets a gradient from the result."""
     wanted = [tensor for tensor in known.values() if tensor.requires_grad]
     with autograd():
         gradients = iter(torch.autograd.grad(run(program, **known)["L"].sum(), wanted, allow_unused=True))
-    return *(int(tensor.requires_grad and next(gradients) is not None) for tensor in known.values()), 0
+    return *(int(tensor.requires_grad and next(gradients) is not None) for tensor in known.values()), 0, 0, 0
 
 
 def _counted(found: Iterable[object] | None, known: dict[str, Tensor]) -> tuple[int, ...] | None:
-    """How often each known tensor is in the list, and how many other members there are; None for no list."""
+    """How often each known tensor is in the list, other members, and what got a `.grad`; None for no list."""
     if found is None:
         return None
     found = list(found)
     counts = [sum(member is tensor for member in found) for tensor in known.values()]
-    return *counts, len(found) - sum(counts)
+    tensors = sum(isinstance(member, Tensor) for member in found)
+    changed = sum(tensor.grad is not None for tensor in known.values())
+    return *counts, tensors - sum(counts), len(found) - tensors, changed
 
 
 def _by_the_walk(result: Tensor) -> list[Tensor]:
     return [node.variable for node in walk([result]).nodes if node.name().endswith("AccumulateGrad")]
-
-
-Follow = Callable[[tuple], list]
-
-
-def _without_memory(follow: Follow, deepest: int = 10**9) -> Callable[[Tensor], list[Tensor]]:
-    """Goes along those of a node's pairs that `follow` picks, at most `deepest` arrows far; forgets where it was."""
-
-    def leaves_behind(result: Tensor) -> list[Tensor]:
-        found, waiting = [], [(result.grad_fn, 0)]
-        while waiting:
-            node, depth = waiting.pop()
-            if hasattr(node, "variable"):
-                found.append(node.variable)
-            elif depth < deepest:
-                waiting += [(following, depth + 1) for following, _ in follow(node.next_functions)]
-        return found
-
-    return leaves_behind
-
-
-def _present(pairs: tuple) -> list:
-    return [pair for pair in pairs if pair[0] is not None]
-
-
-def _recursive(result: Tensor) -> list[Tensor]:
-    found, seen = [], set()
-
-    def visit(node: object) -> None:
-        if node is None or node in seen:
-            return
-        seen.add(node)
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        for following, _ in node.next_functions:
-            visit(following)
-
-    visit(result.grad_fn)
-    return found
-
-
-def _straight_on(result: Tensor) -> list[Tensor]:
-    node = result.grad_fn
-    while node.next_functions:
-        node = node.next_functions[0][0]
-    return [node.variable]
-
-
-def _none_kept(result: Tensor) -> list[Tensor]:
-    nodes = [result.grad_fn]
-    for node in nodes:
-        for following, _ in node.next_functions:
-            if following not in nodes:
-                nodes.append(following)
-    return [node.variable for node in nodes if hasattr(node, "variable")]
-
-
-def _nodes_themselves(result: Tensor) -> list[object]:
-    return [node for node in walk([result]).nodes if hasattr(node, "variable")]
-
-
-def _every_node(result: Tensor) -> list[object]:
-    return walk([result]).nodes
 
 
 LEAVES_BEHIND = Exercise(
@@ -240,9 +187,10 @@ LEAVES_BEHIND = Exercise(
     misconceptions=(
         Misconception(
             "none_not_skipped",
-            _none_kept,
+            wrong.none_kept,
             "You come to a None in `next_functions`, and go on from it as if it were a node. What does None stand for "
             "there?",
+            also=(wrong.none_on_the_way,),
         ),
         Misconception(
             "nothing_found",
@@ -251,32 +199,58 @@ LEAVES_BEHIND = Exercise(
         ),
         Misconception(
             "leaves_repeated",
-            _without_memory(_present),
-            "A leaf stands in your list once for each path that leads to it. Several arrows lead to one node. How can "
-            "you know that you have been there?",
+            wrong.without_memory(wrong.present),
+            "A leaf stands in your list more than once. Several arrows can lead to one node. How can you know that you "
+            "have been there, or that the node is waiting already?",
+            also=(wrong.waiting_twice,),
         ),
         Misconception(
             "first_input_only",
-            _without_memory(lambda pairs: _present(pairs[:1])),
+            wrong.without_memory(lambda pairs: wrong.present(pairs[:1])),
             "You follow the first pair of each node. An operation with two inputs has two.",
-            also=(_straight_on,),
+            also=(wrong.straight_on,),
         ),
         Misconception(
             "direct_inputs_only",
-            _without_memory(_present, deepest=1),
+            wrong.without_memory(wrong.present, deepest=1),
             "You look at the nodes right behind the result. The leaves may be further away: each node has "
             "`next_functions` of its own.",
         ),
         Misconception(
             "nodes_not_tensors",
-            _nodes_themselves,
+            wrong.nodes_themselves,
             "Your list holds nodes. Asked for are the leaves themselves, which are tensors. How does an AccumulateGrad "
             "lead to its leaf?",
-            also=(_every_node,),
+            also=(wrong.every_node,),
+        ),
+        Misconception(
+            "other_tensors",
+            wrong.detached_leaves,
+            "Your list holds tensors that are none of the leaves. `detach()` and `clone()` make new ones: no gradient "
+            "is ever added to their `.grad`.",
+        ),
+        Misconception(
+            "backward_was_run",
+            wrong.by_a_backward_pass,
+            "Your list is right. But you run a backward pass, and it adds to the `.grad` of every leaf: whoever reads "
+            "a gradient there finds yours in it. The nodes alone lead to the leaves.",
+        ),
+        Misconception(
+            "backward_without_a_number",
+            wrong.by_backward_of_the_result,
+            "You run a backward pass, and torch refuses: `result` has more than one entry. Where it can run, it adds "
+            "to the `.grad` of the leaves. The nodes alone lead to the leaves.",
+        ),
+        Misconception(
+            "compared_by_their_numbers",
+            wrong.asked_with_in,
+            "`in` compares a tensor with each member of your list by `==`. For tensors that compares numbers, entry by "
+            "entry: two leaves with the same numbers would count as one, and here torch does not know what to make of "
+            "several answers. Nodes can be compared: how often do you come to one and the same node?",
         ),
         Misconception(
             "calls_too_deep",
-            _recursive,
+            wrong.recursive,
             "Your leaves are right. But for 1,500 operations in a row, your function calls itself 1,500 times, and "
             "Python allows about 1,000 calls inside each other. Which list of your own could remember where to go on?",
         ),

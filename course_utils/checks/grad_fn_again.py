@@ -1,4 +1,4 @@
-"""Unit 04, the recorded graph: the exercises on going backward twice, and the mistakes they can name."""
+"""Unit 04, the recorded graph: the exercise on history that is carried along, and the mistakes it can name."""
 
 from __future__ import annotations
 
@@ -18,19 +18,26 @@ UNIT = "04_grad_fn"
 # mend_history --------------------------------------------------------------------------------------------------
 
 _STEPS = 3
-_SEEN = (*(f"gradient {i + 1}" for i in range(_STEPS)), "mean", "whether the mean holds a graph")
+_SEEN = (*(f"gradient {i + 1}" for i in range(_STEPS)), "mean", "a gradient holds a graph", "the mean holds a graph")
 
 
 def _probe_history(answer: object, draw: Draw) -> Iterator[Observation]:
-    def gradients_and_mean(w: Tensor, inputs: list[Tensor]) -> tuple[object, ...]:
+    def gradients_and_mean(w: Tensor, inputs: list[Tensor]) -> object:
         with torch.enable_grad():
-            gradients, mean = answer(w.clone().requires_grad_(), inputs)
-        return *gradients, mean, getattr(mean, "grad_fn", None) is not None
+            returned = answer(w.clone().requires_grad_(), inputs)
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            return returned
+        gradients, mean = returned
+        return *gradients, mean, any(map(_has_a_graph, gradients)), _has_a_graph(mean)
 
     asked = gradients_and_mean if callable(answer) else answer
     for _ in range(2):
         w, *inputs = draw.scalars(_STEPS + 1, high=1.0)
         yield call("gradients and mean", asked, parts=_SEEN, by_hand=False, w=w, inputs=inputs)
+
+
+def _has_a_graph(value: object) -> bool:
+    return getattr(value, "grad_fn", None) is not None
 
 
 def _one_iteration(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
@@ -52,12 +59,15 @@ def _same(h: Tensor) -> Tensor:
     return h
 
 
+Train = Callable[[Tensor, list[Tensor]], tuple[list[Tensor], object]]
+
+
 def _training(
     keep: Callable[[Tensor], Tensor] = Tensor.detach,
     note: Callable[[Tensor], object] = Tensor.item,
     forward: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda w, h, x: torch.tanh(w * h + x),
     retain_graph: bool = False,
-) -> Callable[[Tensor, list[Tensor]], tuple[list[Tensor], object]]:
+) -> Train:
     """The loop of the exercise, with what is kept of h, what is noted of the loss, and how h is computed."""
 
     def train(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], object]:
@@ -74,6 +84,22 @@ def _training(
         return gradients, total / len(inputs)
 
     return train
+
+
+def _last_loss_for_the_mean(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
+    losses: list[float] = []
+    gradients, _ = _training(note=lambda loss: losses.append(loss.item()) or 0.0)(w, inputs)
+    return gradients, losses[-1] / len(inputs)
+
+
+def _with_their_graphs(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
+    h, gradients, total = torch.ones_like(inputs[0]), [], 0.0
+    for x in inputs:
+        h = torch.tanh(w * h.detach() + x)
+        loss = (h - 0.5) ** 2
+        gradients += torch.autograd.grad(loss, w, create_graph=True)
+        total = total + loss.item()
+    return gradients, total / len(inputs)
 
 
 def _recording_off(w: Tensor, h: Tensor, x: Tensor) -> Tensor:
@@ -99,6 +125,29 @@ def _accumulated(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
         gradients.append(w.grad.clone())
         total = total + loss.item()
     return gradients, total / len(inputs)
+
+
+def _one_tensor(empty: Callable[[Tensor], object], note: Callable[[Tensor], object] = lambda w: None) -> Train:
+    """`w.grad` stays one tensor: what is done with it before each backward, and after it was noted."""
+
+    def train(w: Tensor, inputs: list[Tensor]) -> tuple[list[Tensor], float]:
+        h, gradients, total = torch.ones_like(inputs[0]), [], 0.0
+        for x in inputs:
+            h = torch.tanh(w * h.detach() + x)
+            loss = (h - 0.5) ** 2
+            empty(w)
+            loss.backward()
+            gradients.append(w.grad)
+            note(w)
+            total = total + loss.item()
+        return gradients, total / len(inputs)
+
+    return train
+
+
+def _set_to_zero(w: Tensor) -> None:
+    if w.grad is not None:
+        w.grad.zero_()
 
 
 MEND_HISTORY = Exercise(
@@ -159,6 +208,38 @@ MEND_HISTORY = Exercise(
             "The gradients add up from one iteration to the next: what arrives is added to what is in `.grad`. The "
             "given code emptied it in time.",
         ),
+        Misconception(
+            "gradients_hold_graphs",
+            _with_their_graphs,
+            "The numbers are right. But your gradients have a `grad_fn` each: `create_graph=True` records the backward "
+            "pass as well.",
+        ),
+        Misconception(
+            "no_mean",
+            lambda w, inputs: (_training()(w, inputs)[0], _training()(w, inputs)[1] * len(inputs)),
+            "The gradients are right. The second value is to be the mean of the losses: of all of them, and divided by "
+            "their number.",
+            also=(_last_loss_for_the_mean,),
+        ),
+        Misconception(
+            "gradients_alone",
+            lambda w, inputs: _training()(w, inputs)[0],
+            "Your function returns the gradients alone. The given code returns two things: the list, and the mean.",
+        ),
+        Misconception(
+            "one_tensor_noted",
+            _one_tensor(_set_to_zero),
+            "All members of your list are one and the same tensor, so they show what is in it at the end. A backward "
+            "pass adds into the tensor that is in `w.grad`, if there is one. Which line of the given code made each "
+            "iteration begin with a tensor of its own?",
+            also=(_one_tensor(lambda w: None), _one_tensor(lambda w: None, _set_to_zero)),
+        ),
+        Misconception(
+            "nothing_there_to_set_to_zero",
+            _one_tensor(lambda w: w.grad.zero_()),
+            "Before the first backward pass `w.grad` is None: there is nothing that could be set to zero. How did the "
+            "given code empty it?",
+        ),
     ),
     hints=(
         "Two things carry history out of an iteration. One is used in the next iteration, one after the loop.",
@@ -169,157 +250,4 @@ MEND_HISTORY = Exercise(
 )
 
 
-# mend_step_between ---------------------------------------------------------------------------------------------
-
-
-def _probe_step(answer: object, draw: Draw) -> Iterator[Observation]:
-    def after_the_update(w: Tensor, v: Tensor, lr: float) -> tuple[object, ...]:
-        leaves = [value.clone().requires_grad_() for value in (w, v)]
-        for leaf in leaves:
-            leaf.grad = torch.full_like(leaf, 10.0)  # left over from the last update
-        with torch.enable_grad():
-            answer(*leaves, torch.optim.SGD(leaves, lr=lr))
-        return tuple(leaf.detach() for leaf in leaves)
-
-    asked = after_the_update if callable(answer) else answer
-    for size in (2, 3):
-        w, v = draw.tensor(size), draw.tensor(size)
-        yield call("after the update", asked, parts=("w", "v"), by_hand=False, w=w, v=v, lr=draw.whole(2, 9) / 100)
-
-
-def _losses(w: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    product = w * v
-    return product.sum(), (product**2).sum()
-
-
-def _one_step(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    one = torch.ones((), dtype=w.dtype)
-    gradients = vector_jacobian_product(lambda w, v: sum(_losses(w, v)), one, w, v)
-    with torch.no_grad():
-        for leaf, gradient in zip((w, v), gradients, strict=True):
-            leaf.copy_(leaf - optimizer.param_groups[0]["lr"] * gradient)
-
-
-Update = Callable[[Tensor, Tensor, torch.optim.Optimizer], None]
-
-
-def _doing(*actions: str, retain_graph: bool = True) -> Update:
-    """The losses computed once, and then these actions in their order."""
-
-    def update(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-        first, second = _losses(w, v)
-        optimizer.zero_grad()
-        for action in actions:
-            if action == "step":
-                optimizer.step()
-            elif action == "zero":
-                optimizer.zero_grad()
-            else:
-                {"first": first, "second": second}[action].backward(retain_graph=retain_graph)
-
-    return update
-
-
-def _cut_off(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    sum(_losses(w.detach(), v.detach())).backward()
-    optimizer.step()
-
-
-def _alternating(clear: bool) -> Update:
-    def update(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-        optimizer.zero_grad()
-        _losses(w, v)[0].backward()
-        optimizer.step()
-        if clear:
-            optimizer.zero_grad()
-        _losses(w, v)[1].backward()
-        optimizer.step()
-
-    return update
-
-
-def _averaged(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    optimizer.zero_grad()
-    (sum(_losses(w, v)) / 2).backward()
-    optimizer.step()
-
-
-def _nothing_cleared(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    sum(_losses(w, v)).backward()
-    optimizer.step()
-
-
-MEND_STEP_BETWEEN = Exercise(
-    name="mend_step_between",
-    unit=UNIT,
-    title="A step between forward and backward",
-    points=3,
-    probe=_probe_step,
-    truth=_one_step,
-    given=_doing("first", "step", "second", "step"),
-    when_as_given="Whatever is retained or not: the second backward comes after w and v were changed in place. It was "
-    "recorded with the old ones.",
-    misconceptions=(
-        Misconception(
-            "two_steps",
-            _doing("first", "second", "step", "step"),
-            "Both gradients are there before anything is changed. Then you take two steps, each with the sum of both. "
-            "Asked for is one.",
-        ),
-        Misconception(
-            "forward_again",
-            _alternating(True),
-            "You compute the forward again after the first step. That runs, and it is another method: the second loss "
-            "is then taken at other values of w and v. Asked for is one step from the values that both losses share.",
-            also=(_alternating(False),),
-        ),
-        Misconception(
-            "first_loss_only",
-            _doing("first", "step"),
-            "This is a step with the gradient of the first loss alone.",
-        ),
-        Misconception(
-            "second_loss_only",
-            _doing("first", "zero", "second", "step"),
-            "This is a step with the gradient of the second loss alone. What has become of the first one's?",
-            also=(_doing("second", "step"),),
-        ),
-        Misconception(
-            "freed_by_the_first_pass",
-            _doing("first", "second", "step", retain_graph=False),
-            "Both losses lead through the node of `product`. The first backward frees what that node has saved, and "
-            "the second one needs it. How many passes does the sum of two losses take?",
-            also=(_doing("first", "step", "second", "step", retain_graph=False),),
-        ),
-        Misconception(
-            "cut_off",
-            _cut_off,
-            "You have cut the losses off from w and v: no way back leads there any more. The message of the given code "
-            "is about the order of its lines.",
-        ),
-        Misconception(
-            "no_step",
-            _doing("first", "second"),
-            "w and v are what they were before. Who changes them?",
-        ),
-        Misconception(
-            "averaged",
-            _averaged,
-            "Your step is half as long: you take the mean of the losses. The gradients of both losses are to be added.",
-        ),
-        Misconception(
-            "old_gradients_kept",
-            _nothing_cleared,
-            "What was in `.grad` before the update is still in it, and takes part in the step. Which line of the given "
-            "code emptied it?",
-        ),
-    ),
-    hints=(
-        "Which line changes w and v? Which lines need them as they were?",
-        "Two backward passes add up in `.grad`. So does one backward pass through the sum of two losses.",
-    ),
-    when_right="First all backward passes, then the step. The values belong to the graph until its last backward.",
-)
-
-
-EXERCISES = (MEND_HISTORY, MEND_STEP_BETWEEN)
+EXERCISES = (MEND_HISTORY,)

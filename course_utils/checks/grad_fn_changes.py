@@ -12,6 +12,7 @@ from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call, choice_of, numbers_of
 from course_utils.checks.exercise import Exercise, Misconception
 from course_utils.checks.graphs import run
+from course_utils.checks.recorded import flag
 
 UNIT = "04_grad_fn"
 
@@ -81,7 +82,7 @@ CHOOSE_CHANGED = Exercise(
 
 # mend_capped ---------------------------------------------------------------------------------------------------
 
-_SEEN = ("value", "gradient of a", "a afterwards")
+_SEEN = ("value", "it requires a gradient", "gradient of a", "a afterwards")
 
 
 def _probe_capped(answer: object, draw: Draw) -> Iterator[Observation]:
@@ -91,15 +92,16 @@ def _probe_capped(answer: object, draw: Draw) -> Iterator[Observation]:
             value, gradient = answer(leaf, limit), None
             if value is None:
                 return None
-            if value.requires_grad:
-                (gradient,) = torch.autograd.grad(value, leaf, incoming)
-        return value, gradient, leaf.detach()
+            if flag(value):
+                (gradient,) = torch.autograd.grad(value, leaf, incoming, allow_unused=True)
+        return value, flag(value), gradient, leaf.detach()
 
     asked = value_and_gradient if callable(answer) else answer
     for shape in ((5,), (2, 3)):
         a, incoming = draw.tensor(*shape), draw.tensor(*shape)
         a.view(-1)[:2] = a.view(-1)[:2].abs() + torch.tensor([0.0, 0.05])  # above the limit
         a.view(-1)[2] = -a.view(-1)[2].abs()  # below it
+        a.view(-1)[3] = draw.whole(35, 49) / 100  # below it, and its sigmoid above
         limit = draw.whole(52, 58) / 100
         yield call("value and gradient", asked, parts=_SEEN, by_hand=False, a=a, limit=limit, incoming=incoming)
 
@@ -143,6 +145,12 @@ def _switched_off(a: Tensor, limit: float) -> Tensor:
     return s
 
 
+def _where_the_input_is_large(a: Tensor, limit: float) -> Tensor:
+    s = torch.sigmoid(a).clone()
+    s[a > limit] = limit
+    return s
+
+
 MEND_CAPPED = Exercise(
     name="mend_capped",
     unit=UNIT,
@@ -182,6 +190,18 @@ MEND_CAPPED = Exercise(
             "input_capped",
             lambda a, limit: torch.sigmoid(a.clamp(max=limit)),
             "You compare the input with the limit. It is the sigmoid that must not be larger.",
+            also=(_where_the_input_is_large,),
+        ),
+        Misconception(
+            "other_side_replaced",
+            _capped(after=torch.clone, change=lambda s, limit: s.clamp_(min=limit)),
+            "Your result is nowhere less than `limit`. It should be nowhere more.",
+        ),
+        Misconception(
+            "new_leaf",
+            lambda a, limit: _capped(after=Tensor.detach)(a, limit).requires_grad_(),
+            "The values are right, and the result has its flag turned on. But it is a new leaf: no way leads back from "
+            "it to a. The change has to go into a tensor that is still connected.",
         ),
         Misconception(
             "writes_into_the_input",
@@ -193,7 +213,7 @@ MEND_CAPPED = Exercise(
         "Which tensor has the node of the sigmoid saved: its input, or its result?",
         "Write into a tensor with the same values that no node has saved. Or write nowhere, and make a new tensor.",
     ),
-    when_right="Nobody has saved the copy, so writing into it harms nobody.",
+    when_right="What the sigmoid has saved is still what it was. That is all its backward asks for.",
 )
 
 
@@ -231,6 +251,14 @@ PREDICT_OVERWRITTEN = Exercise(
             "overwritten_entry_keeps_gradient",
             (43, 18, 8, 6),
             "You let a gradient through to x[1]. Its square was overwritten. Does L still depend on x[1]?",
+            also=((43, 6, 8, 6),),
+        ),
+        Misconception(
+            "slot_taken_for_its_source",
+            (28, 15, 8, 6),
+            "v is right. The rest of the gradient that arrives at the slot a[1] you give to x[1]. Which entry of x is "
+            "in the slot now?",
+            also=((28, 3, 8, 6), (43, 15, 8, 6)),
         ),
         Misconception(
             "assignment_not_recorded",

@@ -116,6 +116,17 @@ def _zeroed(w: Tensor, lr: float) -> None:
     w.grad.zero_()
 
 
+def _scaled_gradient(w: Tensor, lr: float) -> None:
+    w.grad *= lr
+    with torch.no_grad():
+        w -= w.grad
+
+
+def _without_a_gradient(w: Tensor, lr: float) -> None:
+    w = w.detach()
+    w -= lr * w.grad
+
+
 def _whole_gradient(w: Tensor, lr: float) -> None:
     with torch.no_grad():
         w -= w.grad
@@ -152,9 +163,14 @@ MEND_UPDATE = Exercise(
         Misconception(
             "new_tensor",
             _new_tensor,
-            "The caller's w has not changed: `w = ...` makes a new tensor, and gives it the name w inside your "
-            "function only. How do you write into the tensor that is there?",
+            "The caller's w has not changed: your step went into a new tensor. (`w = ...` gives it the name w inside "
+            "your function only.) How do you write into the tensor that is there?",
             also=(_new_leaf, _copy_changed, lambda w, lr: w.detach().clone().sub_(lr * w.grad)),
+        ),
+        Misconception(
+            "detached_has_no_grad",
+            _without_a_gradient,
+            "`w.detach()` is another tensor, on the same numbers. It has no `.grad`: that belongs to the leaf.",
         ),
         Misconception(
             "recording_left_off",
@@ -170,8 +186,8 @@ MEND_UPDATE = Exercise(
         Misconception(
             "gradient_emptied",
             _emptied,
-            "The update is right. You also take the gradient out of `w.grad`. The caller decides when that happens.",
-            also=(_zeroed,),
+            "The update is right. But `w.grad` is not what it was. The caller decides when a gradient goes.",
+            also=(_zeroed, _scaled_gradient),
         ),
         Misconception(
             "uphill",

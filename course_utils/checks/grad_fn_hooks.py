@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 
 import torch
 from torch import Tensor
@@ -20,20 +20,20 @@ _CLIPPED = ("how many were noted", "noted", "gradient of x", "gradient of v")
 
 
 def _probe_clip(answer: object, draw: Draw) -> Iterator[Observation]:
-    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> tuple[object, ...] | None:
+    def two_passes(x: Tensor, v: Tensor, first: Tensor, second: Tensor, limit: float) -> object:
         with torch.enable_grad():
             x, v = x.clone().requires_grad_(), v.clone().requires_grad_()
             half, y = 0.5 * v, 3 * x
             noted = answer(y, limit)
-            if noted is None:
-                return None
+            if isinstance(noted, Tensor) or not isinstance(noted, Sized) or not isinstance(noted, Iterable):
+                return noted
             z = y + half
             received: list[tuple[Tensor, Tensor]] = []
             for incoming in (first, second):
                 x.grad = v.grad = None
                 z.backward(incoming.clone(), retain_graph=True)
                 received.append((x.grad.clone(), v.grad.clone()))
-        values = tuple(torch.as_tensor(one, dtype=x.dtype).detach() for one in noted)
+        values = tuple(None if one is None else torch.as_tensor(one, dtype=x.dtype).detach() for one in noted)
         return len(noted), values, tuple(of_x for of_x, _ in received), tuple(of_v for _, of_v in received)
 
     asked = two_passes if callable(answer) else answer
@@ -124,6 +124,11 @@ def _retained(y: Tensor, limit: float) -> list[Tensor]:
     return []
 
 
+def _noted_at_once(y: Tensor, limit: float) -> list[Tensor | None]:
+    y.retain_grad()
+    return [y.grad]
+
+
 def _handle(y: Tensor, limit: float) -> object:
     noted: list[Tensor] = []
     return y.register_hook(lambda gradient: (noted.append(gradient), _clip(gradient, limit))[1])
@@ -153,7 +158,7 @@ CLIP_AND_NOTE = Exercise(
             "nothing_returned",
             _hooked(_rebound),
             "The gradients are noted, and pass on as they came. A new value for a local name changes nothing outside. "
-            "How does a hook hand its gradient on?",
+            "What a hook returns does: what does yours return?",
             also=(_hooked(lambda gradient, limit: None),),
         ),
         Misconception(
@@ -161,7 +166,14 @@ CLIP_AND_NOTE = Exercise(
             _hooked(_in_place),
             "x is right, and v gets a clipped gradient, too: the addition passes one and the same tensor to both. Your "
             "hook writes into it. What could it do instead?",
-            also=(_noted_and_changed_in_place, _hooked(lambda gradient, limit: gradient.clamp_(-limit, limit))),
+            also=(_hooked(lambda gradient, limit: gradient.clamp_(-limit, limit)),),
+        ),
+        Misconception(
+            "written_into_what_was_noted",
+            _noted_and_changed_in_place,
+            "Your hook writes into the gradient that it was given. That is one tensor in three places: it stands in "
+            "your list, it goes on to x, and it goes to v. All three see the clipped entries. What could the hook do "
+            "instead?",
         ),
         Misconception(
             "notes_what_it_passes_on",
@@ -186,6 +198,12 @@ CLIP_AND_NOTE = Exercise(
             also=(_hooked(lambda gradient, limit: gradient * limit / gradient.norm()),),
         ),
         Misconception(
+            "whole_tensors_compared",
+            _hooked(lambda gradient, limit: max(-limit, min(limit, gradient))),
+            "A comparison of a tensor with a number has an answer for each entry. `min`, `max` and `if` want a single "
+            "one. What clips a tensor entry by entry?",
+        ),
+        Misconception(
             "clips_what_the_node_sends",
             _on_the_node,
             "Your hook is called after the node of y has had its turn, and clips what it sends to x. Asked for is to "
@@ -194,12 +212,31 @@ CLIP_AND_NOTE = Exercise(
         Misconception(
             "no_hook",
             _retained,
-            "No gradient was noted, and none was changed. Which method of a tensor registers a hook?",
+            "No gradient was noted, and none was changed: no hook of yours was called. Is one registered, and on y "
+            "itself?",
+            also=(_noted_at_once,),
+        ),
+        Misconception(
+            "list_not_filled",
+            lambda y, limit: (_hooked(_clip)(y, limit), [])[1],
+            "The gradients that pass on are right, and your list stays empty. Does the hook append to it? (`noted = "
+            "...` inside the hook makes another list, under a name of its own.)",
         ),
         Misconception(
             "handle_returned",
             _handle,
             "`register_hook` returns a handle, for removing the hook. Your function is to return the list.",
+        ),
+        Misconception(
+            "hook_returned",
+            lambda y, limit: lambda gradient: _clip(gradient, limit),
+            "Your function returns the hook, which is a function. The caller wants the list that the hook fills. And "
+            "who tells y that there is a hook?",
+        ),
+        Misconception(
+            "tensor_returned",
+            lambda y, limit: y,
+            "Your function returns a tensor. The caller wants the list that the hook fills.",
         ),
         Misconception(
             "removed_after_one_pass",

@@ -64,8 +64,9 @@ PREDICT_FLAGS = Exercise(
         Misconception(
             "all_inputs_must_require",
             (False, False, False, False, False, False),
-            "For q and for t you ask that every input requires a gradient. p does not, and b does. Is there a gradient "
-            "to be computed, then?",
+            "You ask that every input requires a gradient. Of the two inputs of q, p requires none, and b does. Is "
+            "there a gradient to be computed, then?",
+            also=((False, False, False, False, True, False),),
         ),
         Misconception(
             "mode_is_inherited",
@@ -76,8 +77,14 @@ PREDICT_FLAGS = Exercise(
         Misconception(
             "mode_only_pauses_backward",
             (False, True, True, True, True, False),
-            "You take r to be recorded. The mode counts while an operation runs: what is done with r inside the block?",
+            "You take r to be recorded. r is made inside the block, and the mode counts while an operation runs. (What "
+            "comes after the block starts from r as it is.)",
             also=((False, True, True, False, True, False),),
+        ),
+        Misconception(
+            "s_follows_from_b",
+            (False, True, False, True, True, False),
+            "r is right. s is made outside the block, from r and 1. Which of these two requires a gradient?",
         ),
         Misconception(
             "argmax_is_differentiable",
@@ -89,6 +96,12 @@ PREDICT_FLAGS = Exercise(
             "flag_goes_to_everything",
             (True, True, False, False, True, False),
             "p is made from a and 2. Whether something later uses b does not matter for p.",
+        ),
+        Misconception(
+            "several_flags_wrong",
+            (True, False, True, True, False, True),
+            "More than one of your flags is wrong. Ask three things of each line: does one of its inputs require a "
+            "gradient, is the grad mode enabled there, and can the result move by a small step?",
             also=((True, True, True, True, True, True), (True, True, True, True, True, False)),
         ),
     ),
@@ -134,19 +147,30 @@ PREDICT_LEAVES = Exercise(
         Misconception(
             "computed_is_no_leaf",
             (True, False, False, False, True, False, False),
-            "For you, whatever was computed is no leaf. What counts is whether the operation was *recorded*.",
+            "You take a tensor for no leaf because it was computed. What counts is whether the operation was "
+            "*recorded*.",
             also=(
                 (True, False, False, False, False, False, False),
                 (True, False, False, True, True, False, False),
                 (True, False, False, True, True, False, True),
-                (True, True, False, False, True, False, True),
             ),
+        ),
+        Misconception(
+            "detached_is_no_leaf",
+            (True, True, False, False, True, False, True),
+            "e is made from `d.detach()`. Does that require a gradient, and is the multiplication recorded, then?",
+        ),
+        Misconception(
+            "recorded_and_a_leaf",
+            (True, True, True, True, True, False, True),
+            "d is made from b, and b requires a gradient. Is this addition recorded?",
         ),
         Misconception(
             "leaf_means_requires_grad",
             (False, False, False, False, True, False, False),
-            "You take only those for leaves that require a gradient. A tensor that requires none has no node behind "
-            "it, either.",
+            "You take a tensor for no leaf because it requires no gradient. No recorded operation made it: there is no "
+            "node behind it, either.",
+            also=((False, True, False, True, True, False, True),),
         ),
         Misconception(
             "conversion_is_no_operation",
@@ -162,6 +186,12 @@ PREDICT_LEAVES = Exercise(
             "no_grad_forgotten",
             (True, True, False, True, True, False, False),
             "For h you look at b alone. Look at where the operation runs.",
+        ),
+        Misconception(
+            "several_leaves_wrong",
+            (False, False, True, False, False, True, False),
+            "More than one of your answers is wrong. Ask of each line whether an operation in it is recorded: is a "
+            "tensor used that requires a gradient, and is the grad mode enabled there?",
         ),
     ),
     hints=(

@@ -56,6 +56,14 @@ PREDICT_BYTES = Exercise(
             "keeps_the_value_itself",
             (4040, 8000, 0),
             "The first two are in each other's place. For the gradient of w, a product needs the value of which input?",
+            also=((4040, 8000, 8040), (4040, 8000, 4040)),
+        ),
+        Misconception(
+            "same_factor_in_both_cases",
+            (4040, 4040, 0),
+            "You let the product keep the same factor in both cases. For the gradient of w, which value does it need? "
+            "And for that of x?",
+            also=((8000, 8000, 0), (4040, 4040, 4040), (8000, 8000, 8000)),
         ),
         Misconception(
             "both_factors_are_kept",
@@ -69,7 +77,14 @@ PREDICT_BYTES = Exercise(
             (16004, 12044, 0),
             "You count the results of all operations. Which of them need a value for their backward at all? An "
             "addition passes the gradient on as it came.",
-            also=((16044, 16044, 0), (12004, 12004, 0), (12000, 8040, 0), (12000, 8040, 8040), (12000, 12000, 0)),
+            also=(
+                (16044, 16044, 0),
+                (12004, 12004, 0),
+                (12000, 8040, 0),
+                (12000, 8040, 8040),
+                (12000, 12000, 0),
+                (12040, 12040, 0),
+            ),
         ),
         Misconception(
             "exp_keeps_nothing",

@@ -1,4 +1,4 @@
-"""Unit 03, which graphs get built: the functions in which a graph is cut or spoilt, and how mending them fails."""
+"""Unit 03, which graphs get built: the functions in which a graph is cut, and how mending them fails."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def _watched(answer: object, incoming: Tensor, leaves: int) -> object:
     if not callable(answer):
         return answer
 
-    def on_leaves(*inputs: Tensor) -> tuple[object, ...]:
+    def on_leaves(*inputs: Tensor) -> tuple[object, ...] | None:
         with recording():
             fresh_ones = [fresh(value) for value in inputs[:leaves]]
             result = answer(*fresh_ones, *inputs[leaves:])
-            return result, flag(result), *gradients(result, fresh_ones, incoming)
+            return None if result is None else (result, flag(result), *gradients(result, fresh_ones, incoming))
 
     return on_leaves
 
@@ -37,7 +37,16 @@ def _probe_rotation(answer: object, draw: Draw) -> Iterator[Observation]:
     for _ in range(2):
         point, incoming, angle = draw.tensor(2), draw.tensor(2), draw.tensor(low=0.3, high=1.3)
         watched = _watched(answer, incoming, leaves=2)
-        yield call("the turned point", watched, parts=parts, by_hand=False, point=point, angle=angle)
+        yield call("turned point", watched, parts=parts, by_hand=False, point=point, angle=angle)
+    # a point that is data: whatever requires a gradient then does so for the angle, or by itself
+    flipped = _angle_first(answer) if callable(answer) else answer
+    watched = _watched(flipped, incoming, leaves=1)
+    parts = ("value", "requires_grad, where the point requires none", "gradient of angle")
+    yield call("turned point", watched, parts=parts, by_hand=False, angle=angle, point=point)
+
+
+def _angle_first(turn: Callable[[Tensor, Tensor], object]) -> Callable[[Tensor, Tensor], object]:
+    return lambda angle, point: turn(point, angle)
 
 
 def _turned(point: Tensor, angle: Tensor) -> Tensor:
@@ -62,8 +71,8 @@ MEND_ROTATION = Exercise(
     probe=_probe_rotation,
     truth=_turned,
     given=_turn_with(lambda c, s: torch.tensor([[c, -s], [s, c]])),
-    when_as_given="`torch.tensor` reads plain numbers, and whatever it makes is a new leaf: `requires_grad=True` there "
-    "gives this leaf a flag, and no way back to the angle.",
+    when_as_given="`torch.tensor` reads plain numbers, however they are written: what it makes is a new leaf, and no "
+    "way leads back from it to the angle.",
     misconceptions=(
         Misconception(
             "requires_grad_on_the_result",
@@ -71,6 +80,12 @@ MEND_ROTATION = Exercise(
             "The result says that it requires a gradient, and no gradient reaches what it was made from. It is a new "
             "leaf. A flag does not join what has been cut.",
             also=(lambda point, angle: torch.tensor(_turned(point, angle).tolist(), requires_grad=True),),
+        ),
+        Misconception(
+            "flag_on_the_matrix",
+            _turn_with(lambda c, s: torch.tensor([[c, -s], [s, c]], requires_grad=True)),
+            "The matrix is a new leaf, and now it has a flag: a gradient arrives at the matrix, and stops there. From "
+            "its plain numbers no way leads back to the angle.",
         ),
         Misconception(
             "turned_the_other_way",
@@ -87,7 +102,8 @@ MEND_ROTATION = Exercise(
         Misconception(
             "nothing_recorded",
             lambda point, angle: _turned(point, angle).detach(),
-            "Now the result requires no gradient at all. Which step of your code takes bare numbers?",
+            "Now the result requires no gradient at all. Does a step of your code take bare numbers, or stand where "
+            "nothing is recorded?",
         ),
     ),
     hints=(
@@ -109,7 +125,7 @@ def _probe_position(answer: object, draw: Draw) -> Iterator[Observation]:
         watched = _watched(answer, draw.tensor(), leaves=1)
         sharpness = draw.tensor(low=1.2, high=2.0).abs().item()
         yield call(
-            "the mean position",
+            "mean position",
             watched,
             parts=parts,
             by_hand=False,
@@ -130,6 +146,11 @@ def _weighted(
     weights_of: Callable[[Tensor, Tensor, float], Tensor],
 ) -> Callable[[Tensor, Tensor, float], Tensor]:
     return lambda scores, positions, sharpness: (weights_of(scores, positions, sharpness) * positions).sum()
+
+
+def _weighted_indices(scores: Tensor, positions: Tensor, sharpness: float) -> Tensor:
+    indices = torch.arange(len(scores), dtype=scores.dtype)
+    return (torch.softmax(sharpness * scores, 0) * indices).sum()
 
 
 MEND_POSITION = Exercise(
@@ -167,13 +188,34 @@ MEND_POSITION = Exercise(
             "weights_do_not_sum_to_one",
             _weighted(lambda scores, positions, sharpness: torch.exp(sharpness * scores)),
             "These weights are positive, and their sum is not 1. What does the softmax do after the exponential?",
+            also=(_weighted(lambda scores, positions, sharpness: torch.sigmoid(sharpness * scores)),),
         ),
         Misconception(
             "scores_as_weights",
             _weighted(lambda scores, positions, sharpness: sharpness * scores),
-            "The scores themselves are your weights. Scores may be negative, and their sum is anything. What makes "
-            "weights of them?",
-            also=(_weighted(lambda scores, positions, sharpness: scores),),
+            "The scores themselves are your weights. Scores may be negative, and weights may not. What makes weights "
+            "of them?",
+            also=(
+                _weighted(lambda scores, positions, sharpness: scores),
+                _weighted(lambda scores, positions, sharpness: scores / scores.sum()),
+            ),
+        ),
+        Misconception(
+            "not_added_up",
+            lambda scores, positions, sharpness: torch.softmax(sharpness * scores, 0) * positions,
+            "Your result has an entry for each position. The mean position is one number. What makes a mean of "
+            "positions and their weights?",
+            also=(lambda scores, positions, sharpness: torch.softmax(sharpness * scores, 0),),
+        ),
+        Misconception(
+            "indices_for_positions",
+            _weighted_indices,
+            "You average the indices 0, 1, 2, and so on. Here the positions are given: they are any numbers.",
+        ),
+        Misconception(
+            "number_returned",
+            lambda *inputs: _mean_position(*inputs).item(),
+            "The value is right, and it is a plain number: nothing leads back from it to the scores.",
         ),
         Misconception(
             "sum_taken_for_mean",
@@ -195,87 +237,4 @@ MEND_POSITION = Exercise(
 )
 
 
-# mend_plot -----------------------------------------------------------------------------------------------------
-
-
-def _probe_plot(answer: object, draw: Draw) -> Iterator[Observation]:
-    parts = ("values for the plot", "they require a gradient", "out afterwards", "gradient behind out afterwards")
-    one_small = torch.tensor([-3.0, 1.0, 1.0]) + draw.tensor(3) / 10  # farthest from the mean, and below it
-    for a in (draw.tensor(3), draw.tensor(2, 2), one_small):
-        incoming = draw.tensor(*a.shape)
-
-        def in_a_network(a: Tensor, incoming: Tensor = incoming) -> tuple[object, ...]:
-            with recording():
-                leaf = fresh(a)
-                out = leaf.exp()  # its backward uses the result
-                shown = answer(out)
-                return shown, flag(shown), out.detach().clone(), *gradients(out, [leaf], incoming)
-
-        asked = in_a_network if callable(answer) else answer
-        yield call("out = a.exp(), then for_plot(out)", asked, parts=parts, by_hand=False, a=a)
-
-
-def _scaled(shown: Tensor) -> Tensor:
-    """As the given code does it: in place."""
-    shown -= shown.mean()
-    shown /= shown.abs().max()
-    return shown
-
-
-def _centred(out: Tensor) -> Tensor:
-    """Without changing anything in place."""
-    moved = out - out.sum() / out.numel()
-    return moved / torch.maximum(moved.max(), -moved.min())
-
-
-def _detached_itself(out: Tensor) -> Tensor:
-    shown = _centred(out).detach()
-    out.detach_()
-    return shown
-
-
-MEND_PLOT = Exercise(
-    name="mend_plot",
-    unit=UNIT,
-    title="A plot that spoils nothing",
-    points=2,
-    probe=_probe_plot,
-    truth=lambda out: _centred(out).detach(),
-    given=lambda out: _scaled(out.detach()),
-    when_as_given="`detach()` shares its storage with `out`, and so do views of it and its NumPy array.",
-    misconceptions=(
-        Misconception(
-            "data_shares_storage",
-            lambda out: _scaled(out.data),
-            "`.data` has the same storage as `out`. `out` is changed now, and autograd does not even notice: compare "
-            "the gradient behind it with the right one.",
-        ),
-        Misconception(
-            "clone_keeps_history",
-            lambda out: _scaled(out.clone()),
-            "`out` is safe now. But the copy was recorded: the values for the plot still require a gradient.",
-            also=(_centred,),
-        ),
-        Misconception(
-            "detaches_the_original",
-            _detached_itself,
-            "The values are right, and `out` itself has lost its history: no gradient arrives behind it. Which methods "
-            "change the tensor they belong to?",
-            also=(lambda out: _scaled(out.detach_()),),
-        ),
-        Misconception(
-            "as_an_array",
-            lambda out: _scaled(out.detach().clone()).numpy(),
-            "The values are right. Here a tensor is to be returned, and yours is a NumPy array.",
-            also=(lambda out: _scaled(out.detach().clone()).tolist(),),
-        ),
-    ),
-    hints=(
-        "Which lines change numbers in place? Which tensor has the same numbers in the same storage?",
-        "The lesson's section 5 has a table with three ways. One of them leaves `out` as it is.",
-    ),
-    when_right="Without history, and with numbers of its own: these are two different wishes.",
-)
-
-
-EXERCISES = (MEND_ROTATION, MEND_POSITION, MEND_PLOT)
+EXERCISES = (MEND_ROTATION, MEND_POSITION)

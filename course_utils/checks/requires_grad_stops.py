@@ -20,24 +20,30 @@ _DISCOUNT = 0.9
 
 
 def _probe_target(answer: object, draw: Draw) -> Iterator[Observation]:
-    parts = ("loss", "it requires a gradient", "gradient of w", "w.requires_grad afterwards", "grad mode afterwards")
-
+    parts = (
+        "loss",
+        "it requires a gradient",
+        "gradient of w",
+        "w.grad afterwards",
+        "w.requires_grad afterwards",
+        "grad mode afterwards",
+    )
     incoming = draw.tensor()
 
-    def on_a_leaf(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> tuple[object, ...]:
+    def on_a_leaf(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> tuple[object, ...] | None:
         with recording():
             leaf = fresh(w)
             loss = answer(leaf, now, later, reward)
             enabled = torch.is_grad_enabled()
             torch.set_grad_enabled(True)
             (gradient,) = gradients(loss, [leaf], incoming)
-            return loss, flag(loss), gradient, leaf.requires_grad, enabled
+            return None if loss is None else (loss, flag(loss), gradient, leaf.grad, leaf.requires_grad, enabled)
 
     for rows, columns in ((2, 3), (4, 2)):
         asked = on_a_leaf if callable(answer) else answer
         now, later = draw.tensor(rows, columns), draw.tensor(rows, columns)
         yield call(
-            "the loss",
+            "loss",
             asked,
             parts=parts,
             by_hand=False,
@@ -114,6 +120,23 @@ def _detached(w: Tensor) -> Tensor:
     return w.detach()
 
 
+def _differences(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+    return now @ w - reward - _DISCOUNT * (later @ w.detach())
+
+
+def _all_discounted(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+    return ((now @ w - _DISCOUNT * (reward + later @ w.detach())) ** 2).mean()
+
+
+def _backward_inside(retain_graph: bool) -> Loss:
+    def loss(w: Tensor, now: Tensor, later: Tensor, reward: Tensor) -> Tensor:
+        result = _loss(target_of=_detached)(w, now, later, reward)
+        result.backward(retain_graph=retain_graph)
+        return result
+
+    return loss
+
+
 FIXED_TARGET = Exercise(
     name="fixed_target",
     unit=UNIT,
@@ -147,15 +170,45 @@ FIXED_TARGET = Exercise(
             "Your loss is a leaf with the flag set. It is joined to nothing, and w gets no gradient.",
         ),
         Misconception(
+            "number_returned",
+            lambda *inputs: _loss(target_of=_detached)(*inputs).item(),
+            "Your loss is right, and it is a plain number: nothing leads back from it to w. Whoever calls your "
+            "function wants to go backward from the loss.",
+            also=(lambda *inputs: _loss()(*inputs).item(),),
+        ),
+        Misconception(
+            "backward_inside",
+            _backward_inside(retain_graph=False),
+            "You go backward inside the function. That is the caller's step: it fills `w.grad`, and frees what the "
+            "graph of your loss has saved. Return the loss alone.",
+            also=(_backward_inside(retain_graph=True),),
+        ),
+        Misconception(
             "summed",
             _loss(target_of=_detached, mean=torch.sum),
             "Everything stops where it should. But this is the sum of the squared differences, and not their mean.",
         ),
         Misconception(
+            "another_loss",
+            _loss(target_of=_detached, mean=lambda squares: squares),
+            "Everything stops where it should. But the loss is to be one number: each difference squared, and then the "
+            "mean of them.",
+            also=(
+                lambda *inputs: _differences(*inputs).mean() ** 2,
+                lambda *inputs: _differences(*inputs).abs().mean(),
+            ),
+        ),
+        Misconception(
+            "discount_misplaced",
+            _loss(target_of=lambda w: w.detach() / _DISCOUNT),
+            "Compare your target with the formula of the text. What does 0.9 multiply there?",
+            also=(_all_discounted,),
+        ),
+        Misconception(
             "detaches_w_itself",
             _loss(target_of=lambda w: w.detach_()),
-            "After your function, w itself requires no gradient. A method with an underscore at the end changes the "
-            "tensor that it belongs to.",
+            "After your function, w itself requires no gradient. A method with an underscore at its end changes the "
+            "tensor that it belongs to, and so does a flag that is set.",
         ),
         Misconception(
             "flag_left_off",

@@ -169,6 +169,22 @@ FREEZE_BODY = Exercise(
             "about how layers behave.",
             also=(lambda network: network.eval() and None,),
         ),
+        Misconception(
+            "recording_switched_off",
+            lambda network: torch.set_grad_enabled(False) and None,
+            "The flags are what they were. What you have switched off is recording, from there on and in the whole "
+            "program: nothing gets a gradient any more, neither the head nor x.",
+        ),
+        Misconception(
+            "frozen_and_in_eval",
+            lambda network: _frozen(network) or (network.eval() and None),
+            "The flags are right. But `eval()` has put the network, or a part of it, into another mode: with dropout "
+            "or batch normalization in it, it would not compute what it did.",
+            also=(
+                lambda network: _frozen(network) or (network.body.eval() and None),
+                lambda network: _frozen(network) or (network.head.eval() and None),
+            ),
+        ),
     ),
     hints=(
         "A flag belongs to a parameter. `network.body.parameters()` goes through those of the body.",

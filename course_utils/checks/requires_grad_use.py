@@ -35,12 +35,14 @@ def _probe_use(answer: object, draw: Draw) -> Iterator[Observation]:
             network = _normalizing(draw).train(training)
             network[0].bias.requires_grad_(training)
 
-        def and_look(x: Tensor, training: bool, grad_mode: bool, network: nn.Module = network) -> tuple[object, ...]:
+        def and_look(x: Tensor, training: bool, grad_mode: bool, network: nn.Module = network) -> object:
             with recording():
                 x.requires_grad_(not training)
                 with torch.set_grad_enabled(grad_mode):
                     result, saved, enabled = *saved_while(lambda: answer(network, x)), torch.is_grad_enabled()
                 torch.set_grad_enabled(True)
+                if result is None:
+                    return None
                 modes = tuple(module.training for module in network.modules())
                 later = _used_later(result, w, incoming)
                 return result, flag(result), later, len(saved), modes, flags_of(network), enabled
@@ -110,6 +112,14 @@ def _mode_not_touched(network: nn.Module, x: Tensor) -> Tensor:
         return network(x)
 
 
+def _in_training(network: nn.Module, x: Tensor) -> Tensor:
+    before = network.training
+    network.train()
+    result = _mode_not_touched(network, x)
+    network.train(before)
+    return result
+
+
 def _outermost_only(network: nn.Module, x: Tensor) -> Tensor:
     before, network.training = network.training, False
     with torch.no_grad():
@@ -153,15 +163,15 @@ USE_NETWORK = Exercise(
             "eval_disables_grad",
             _evaluated(contextlib.nullcontext),
             "The layers behave as in use, and the network is recorded all the same. `eval()` does not switch recording "
-            "off.",
+            "off. A mode does, for what stands inside its `with` block.",
             also=(_evaluated(contextlib.nullcontext, lambda network, before: None),),
         ),
         Misconception(
             "no_grad_is_eval",
             _mode_not_touched,
-            "Nothing is recorded, but while the network is in training, its batch normalization behaves as in "
-            "training. Which method changes how layers behave?",
-            also=(_outermost_only,),
+            "Nothing is recorded. But the batch normalization in the network behaves as in training. Which method "
+            "changes how layers behave?",
+            also=(_outermost_only, _in_training),
         ),
         Misconception(
             "nothing_switched",
@@ -175,6 +185,24 @@ USE_NETWORK = Exercise(
             _evaluated(torch.no_grad, lambda network, before: None),
             "The result is right. But a network that was in training is in eval afterwards, and the training would "
             "go on with other layers.",
+        ),
+        Misconception(
+            "back_on_the_outside_only",
+            _evaluated(torch.no_grad, lambda network, before: setattr(network, "training", before)),
+            "The result is right. But the layers inside are in eval afterwards: `network.training = ...` sets the flag "
+            "of the outermost module, and `eval()` had set all of them. Which method speaks to every layer?",
+        ),
+        Misconception(
+            "flag_on_the_result",
+            lambda network, x: _evaluated(torch.no_grad)(network, x).requires_grad_(),
+            "All is right but one thing: your result has its flag turned on. In the later training it is an input, "
+            "given numbers, and nobody needs its gradient.",
+        ),
+        Misconception(
+            "no_tensor",
+            lambda network, x: _evaluated(torch.no_grad)(network, x).numpy(),
+            "The numbers are right. But what you return is no tensor, and the later training needs one.",
+            also=(lambda network, x: _evaluated(torch.no_grad)(network, x).tolist(),),
         ),
         Misconception(
             "always_back_to_training",
@@ -192,6 +220,7 @@ USE_NETWORK = Exercise(
             lambda network, x: _evaluated(contextlib.nullcontext)(network, x).detach(),
             "The result is right. But a graph was recorded and then thrown away, and while the network ran, its saved "
             "tensors took up memory.",
+            also=(lambda network, x: _evaluated(contextlib.nullcontext)(network, x.detach()).detach(),),
         ),
         Misconception(
             "frozen_for_a_while",

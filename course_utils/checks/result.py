@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
@@ -78,7 +79,7 @@ class Result:
         if self.mine is None:
             return f"{self._heading('Not attempted yet')}{hints_html(self.exercise.hints)}"
         thought = f"<div>{paragraphs(self.exercise.when_as_given)}</div>" if self.exercise.when_as_given else ""
-        heading = self._heading("Not attempted yet: it still does what the given code did")
+        heading = self._heading("Not attempted yet, or changed without effect: it still does what the given code did")
         return f"{heading}{self._table()}{thought}{hints_html(self.exercise.hints)}"
 
     def _wrong(self) -> str:
@@ -129,6 +130,7 @@ _NO_IDEA_OF_A_VALUE = (
     "This answer fits no mistake that is known here. Has it the form that the question asks for? If it has, work it "
     "out once more; each hint goes one step further."
 )
+_STRESSED = re.compile(r"(?<![\w*)])\*(\w+)\*(?![\w*(])")  # not the stars of 2*x*y or x**2
 _MOST_TEXT = 4000  # signs of what an answer printed or raised, counted from the end
 _SHORT = 4  # more numbers than these make one line of text unreadable
 _CELL = "text-align:left;vertical-align:top;padding:.1em 1.2em .1em 0"
@@ -155,7 +157,15 @@ def closest_difference(mine: Observation, expected: Observation, **style: object
         for name, a, b in zip(names, one, other, strict=True):
             if not agree(a, b):
                 return name, *_told_apart(a, b, style)
+    elif isinstance(other, tuple) and len(other) == len(expected.parts):
+        return expected.label, show(one, **style), _part_by_part(other, expected.parts, style)
     return expected.label, *_told_apart(one, other, style)
+
+
+def _part_by_part(values: tuple[Plain, ...], names: tuple[str, ...], style: dict[str, object]) -> str:
+    """Each value with its name, on lines of their own where rows may break."""
+    line_end = ",\n" if "\n" in style.get("between_rows", "") else ", "
+    return line_end.join(f"{name}: {show(value, **style)}" for name, value in zip(names, values, strict=True))
 
 
 def _told_apart(mine: Plain, expected: Plain, style: dict[str, object]) -> tuple[str, str]:
@@ -196,9 +206,11 @@ def hints_html(hints: tuple[str, ...]) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Text with `code` in backticks as HTML."""
-    pieces = text.split("`")
-    return "".join(f"<code>{escape(piece)}</code>" if i % 2 else escape(piece) for i, piece in enumerate(pieces))
+    """Text with `code` in backticks, and *stress* between stars, as HTML."""
+    pieces = map(escape, text.split("`"))
+    return "".join(
+        f"<code>{piece}</code>" if i % 2 else _STRESSED.sub(r"<em>\1</em>", piece) for i, piece in enumerate(pieces)
+    )
 
 
 def _points(count: int) -> str:

@@ -97,7 +97,7 @@ class Axes:
             canvas.line((self.x, y), (right, y), stroke=_grid(tick))
             canvas.text(self.x - 6, y, number(tick), anchor="end", **style)
 
-    def curve(self, points: Sequence[Point], look: Look) -> None:
+    def curve(self, points: Sequence[Point], look: Look, dash: str = "") -> None:
         """The points joined, with gaps where a value is not finite."""
         run: list[Point] = []
         with self.canvas.clipped(self.x, self.y, self.width, self.height):
@@ -105,7 +105,7 @@ class Axes:
                 if math.isfinite(point[1]):
                     run.append(self._near(point))
                 elif run:
-                    self.canvas.polyline(run, stroke=look.ink, width=2.5, dash="")
+                    self.canvas.polyline(run, stroke=look.ink, width=2.5, dash=dash)
                     run = []
 
     def line_through(self, point: Point, slope: float, *, ink: str, dash: str, width: float) -> None:

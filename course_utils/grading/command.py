@@ -14,6 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
+from course_utils.grading.ahead import ahead
+from course_utils.grading.cut import probe_of
 from course_utils.grading.expected import expected_of
 from course_utils.grading.fingerprint import fingerprints
 from course_utils.grading.handed_in import find_files
@@ -210,12 +212,25 @@ class _Run:
     def _run(self, work: Sequence[_Work]) -> None:
         if not work:
             return
-        seed = self.store.seed
-        with open_runner(self.way) as runner, _progress_bar(self.console) as bar:
-            expected = expected_of({one.submission.unit for one in work}, self.course, seed, runner)
+        seed, units = self.store.seed, {one.submission.unit for one in work}
+        with open_runner(replace(self.way, ahead=self._ahead(work))) as runner, _progress_bar(self.console) as bar:
+            expected = expected_of(units, self.course, seed, runner)
             bar.begin([one.submission.author.student for one in work])
             jobs = [Job(one.merged, expected[one.submission.unit]) for one in work]
             runner.run(jobs, self.jobs, bar, self._keeper(work))
+
+    def _ahead(self, work: Sequence[_Work]) -> tuple[str, ...]:
+        """What the submissions and their checks load, so far as one can see."""
+        units = {one.submission.unit for one in work}
+        cells = [cell.source for one in work for cell in one.merged.cells]
+        solutions = [cell.source for unit in units for cell in self.course[unit].cells]
+        probes = [
+            code
+            for unit in units
+            for name in self.course[unit].exercises
+            for code in probe_of(name)["modules"].values()
+        ]
+        return ahead([*cells, *solutions, *probes])
 
     def _keeper(self, work: Sequence[_Work]) -> Callable[[int, Outcome], None]:
         """What takes each submission's outcome to the store."""

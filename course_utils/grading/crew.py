@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import psutil
-
+from course_utils.grading.ahead import EVERYTHING
 from course_utils.grading.limits import Limits
+from course_utils.grading.warm import Warm, end_with_all
 
 Kernel = Literal["forked", "jupyter"]
 Records = dict[str, list[dict[str, object]]]
@@ -29,28 +29,52 @@ class LostError(RuntimeError):
 
 @dataclass(frozen=True)
 class Settings:
-    """How submissions run. `home` is what they see of this package, `secret` are folders that they must not see."""
+    """How submissions run.
+
+    `home` is what they see of this package, `secret` are folders that they must not see, `ahead` is what is loaded
+    before any of them.
+    """
 
     kernel: Kernel
     confined: bool
     home: str
     secret: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    ahead: tuple[str, ...] = EVERYTHING
+
+
+class Hearth:
+    """The warm process of all members that run submissions in the same way, with a folder for what it says."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._scratch = _scratch()
+        self.log = Path(self._scratch.name) / "warm.log"
+        secret = map(Path, settings.secret)
+        self.warm = Warm(Path(settings.home), self.log, settings.ahead, secret, confined=settings.confined)
+
+    def close(self) -> None:
+        self.warm.close()
+        self._scratch.cleanup()
+
+
+def _scratch() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
 
 
 class Member:
     """One process, with a scratch folder of its own."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._scratch = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+    def __init__(self, settings: Settings, hearth: Hearth | None) -> None:
+        self._scratch = _scratch()
         folder = Path(self._scratch.name)
         (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # the clone's settings stay out
         (folder / "notebooks").mkdir()
         with (folder / "pytest.log").open("wb") as log:
             self._process = subprocess.Popen(
-                _command(folder, settings),
+                _command(folder, settings, hearth),
                 cwd=folder / "notebooks",
                 env=_environment(folder),
+                pass_fds=[hearth.warm.door.fileno()] if hearth else [],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -80,13 +104,7 @@ class Member:
     def close(self) -> None:
         """End the process with everything that it has started."""
         if self._process.poll() is None:
-            parent = psutil.Process(self._process.pid)
-            family = [parent, *parent.children(recursive=True)]
-            for member in family:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    member.kill()
-            psutil.wait_procs(family, timeout=10)
-        self._process.wait()
+            end_with_all(self._process)
         for stream in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 stream.close()
@@ -104,13 +122,14 @@ class Crew:
         self._lock = threading.Lock()
         self._free: dict[Settings, list[Member]] = {}
         self._all: set[Member] = set()
+        self._hearths: dict[Settings, Hearth] = {}
 
     @contextlib.contextmanager
     def member(self, settings: Settings) -> Iterator[Member]:
         """A member for one submission; one in whose hands anything went wrong is not used again."""
         with self._lock:
             waiting = self._free.get(settings)
-            member = waiting.pop() if waiting else Member(settings)
+            member = waiting.pop() if waiting else Member(settings, self._hearth(settings))
             self._all.add(member)
         try:
             yield member
@@ -123,10 +142,24 @@ class Crew:
     def close(self) -> None:
         """End all members, those at work too."""
         with self._lock:
-            members = list(self._all)
+            members, hearths = list(self._all), list(self._hearths.values())
             self._free.clear()
+            self._hearths.clear()
         for member in members:
             self._end(member)
+        for hearth in hearths:
+            hearth.close()
+
+    def _hearth(self, settings: Settings) -> Hearth | None:
+        """Where the forked kernels come from; a new one where the last has gone out."""
+        if settings.kernel != "forked":
+            return None
+        hearth = self._hearths.get(settings)
+        if hearth is None or not hearth.warm.is_alive:
+            if hearth is not None:
+                hearth.close()
+            hearth = self._hearths[settings] = Hearth(settings)
+        return hearth
 
     def _end(self, member: Member) -> None:
         with self._lock:
@@ -151,13 +184,25 @@ def run_submission(
         return member.run(work, at)
 
 
-def _command(folder: Path, settings: Settings) -> list[str]:
-    plugins = ("nbval.plugin", "course_utils.grading.recorder")
+# of pytest's own plugins those that would do something for every cell, and nothing for us: `assertion` shows how texts
+# differ, and takes minutes where they are long
+_UNUSED = (
+    *("assertion", "cacheprovider", "doctest", "faulthandler", "junitxml", "logging", "monkeypatch", "pastebin"),
+    *("recwarn", "setuponly", "setupplan", "stepwise", "threadexception", "tmpdir", "unittest", "unraisableexception"),
+    "warnings",
+)
+
+
+def _command(folder: Path, settings: Settings, hearth: Hearth | None) -> list[str]:
+    plugins = ["course_utils.grading.lean", "nbval.plugin", "course_utils.grading.recorder"]
     how = {**asdict(settings), "folder": str(folder / "notebooks")}
+    if hearth:
+        how |= {"door": hearth.warm.door.fileno(), "log": str(hearth.log)}
+        plugins.insert(0, "course_utils.grading.no_jupyter")
     return [
         *(sys.executable, "-m", "pytest"),
-        *(part for plugin in plugins for part in ("-p", plugin)),
-        *("-p", "no:cacheprovider", "-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
+        *(part for plugin in (*plugins, *(f"no:{name}" for name in _UNUSED)) for part in ("-p", plugin)),
+        *("-c", str(folder / "pytest.ini"), "--rootdir", str(folder)),
         *("--nbval", "--nbval-current-env", "--capture=no", "--tb=no", "--color=no"),
         *(f"--course-settings={json.dumps(how)}", str(folder / "notebooks")),
     ]

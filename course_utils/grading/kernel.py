@@ -1,4 +1,4 @@
-"""The kernel that nbval talks to: a child forked from a warm process, over a socket, in place of Jupyter's."""
+"""The kernel that nbval talks to: a child forked from a branch of the warm process, in place of Jupyter's."""
 
 from __future__ import annotations
 
@@ -6,102 +6,20 @@ import contextlib
 import itertools
 import json
 import selectors
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from queue import Empty
 
 import psutil
 
-from course_utils.grading.limits import Limits
-from course_utils.grading.sandbox import HOME, INSIDE, environment, walled
+from course_utils.grading.warm import Branch, WarmError
 
 LONGEST_MESSAGE = 64_000  # bytes; the child sends no more in one
 MOST_TEXT = 1_000_000  # characters of one cell's output, the last ones; evidence has a few thousand
 MOST_READ = 100_000_000  # bytes from one child
-_START = 120.0  # seconds for a warm process to load PyTorch on a machine that is busy
-_ANSWER = 20.0  # seconds for it to fork, or to end a child
-_MOST_WARM = 500 * 2**20  # bytes of a warm process
+_ANSWER = 20.0  # seconds for a child to be ready, or to take a message
+_MOST_WARM = 300 * 2**20  # bytes of a branch, most of which it shares with others
 _LOOK = 0.2  # seconds between two looks at how much memory is in use
-
-
-class WarmError(RuntimeError):
-    """The warm process does not do its work; the submission is not to blame."""
-
-
-class Warm:
-    """A warm process, started when it is first needed, and anew when it has been lost."""
-
-    def __init__(self, home: Path, limits: Limits, secret: Iterable[Path] = (), *, confined: bool = True) -> None:
-        self._home, self.limits, self._secret, self._confined = home, limits, list(secret), confined
-        self._process: subprocess.Popen | None = None
-        self._control: socket.socket | None = None
-
-    def fork(self) -> tuple[socket.socket, psutil.Process]:
-        """A new child: the socket to it, and the process by which its memory is watched."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            message = f"fork {json.dumps(self.limits.of_child())}".encode()
-            socket.send_fds(self._control, [message], [theirs.fileno()])
-            self._answer("forked", _ANSWER)
-        return ours, psutil.Process(self._process.pid)
-
-    def end_child(self) -> int:
-        """End the child with all that it has started; its exit code, negative for a signal that was not ours."""
-        if self._process is None:
-            return 0
-        self._control.send(b"end")
-        return int(self._answer("ended", _ANSWER))
-
-    def close(self) -> None:
-        """End the process, and with it everything behind its walls."""
-        process, self._process = self._process, None
-        if process is not None:
-            self._control.close()
-            process.kill()
-            process.wait()
-            process.stderr.close()
-
-    def _start(self) -> None:
-        self.close()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                self._command(theirs.fileno()),
-                cwd=self._home,  # unconfined, the part of the package that stands there comes before any other
-                env=environment(HOME if self._confined else str(self._home)),
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        self._answer("ready", _START)
-
-    def _command(self, descriptor: int) -> list[str]:
-        command = [sys.executable, "-s", "-m", f"{INSIDE}.warm", str(descriptor)]
-        return walled([*command, "confined"], self._home, self._secret) if self._confined else command
-
-    def _answer(self, word: str, seconds: float) -> str:
-        """What follows the word that is waited for; WarmError, and no process any more, if another comes, or none."""
-        self._control.settimeout(seconds)
-        try:
-            said = self._control.recv(LONGEST_MESSAGE).decode(errors="replace")
-        except OSError as error:
-            said = str(error)
-        first, _, rest = said.partition(" ")
-        if first == word:
-            return rest
-        process = self._process
-        process.kill()
-        words = process.stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
-        self.close()
-        raise WarmError(f"the process that forks the kernels: {rest or words or said or 'it ended'}")
 
 
 class ForkedKernel:
@@ -112,8 +30,8 @@ class ForkedKernel:
 
     language = "python"
 
-    def __init__(self, warm: Warm, probe: Mapping[str, object]) -> None:
-        self._warm = warm
+    def __init__(self, branch: Branch, probe: Mapping[str, object]) -> None:
+        self._branch = branch
         self._numbers = itertools.count(1)
         self._pending: list[dict] = []
         self._buffer = b""
@@ -122,7 +40,7 @@ class ForkedKernel:
         self._length = 0
         self.garbled = False
         self.ended_by = ""
-        self._channel, self._family = warm.fork()
+        self._channel, self._family = branch.fork()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._channel, selectors.EVENT_READ)
         self._send(probe)
@@ -152,7 +70,7 @@ class ForkedKernel:
                 raise Empty
             if now >= look:
                 look = now + _LOOK
-                if self._in_memory() > _MOST_WARM + self._warm.limits.memory_in_all:
+                if self._in_memory() > _MOST_WARM + self._branch.limits.memory_in_all:
                     self._end("memory")
                     continue
             if self._selector.select(min(_LOOK, until - now)):
@@ -183,7 +101,7 @@ class ForkedKernel:
             self.ended_by = reason
             self._selector.close()
             self._channel.close()
-            code = self._warm.end_child()
+            code = self._branch.end_child()
             if reason == "died" and code == -_OUT_OF_TIME:
                 self.ended_by = "timeout"
 
@@ -250,11 +168,12 @@ class ForkedKernel:
         ]
 
     def _in_memory(self) -> int:
-        """Bytes in memory behind the walls, the warm process included; what several share counts once."""
+        """Bytes in memory of the branch and all that came of it; what several share counts once."""
         size = 0
-        for process in self._family.children(recursive=True):
-            with contextlib.suppress(psutil.Error, OSError):
-                size += process.memory_full_info().pss
+        with contextlib.suppress(psutil.Error, OSError):
+            for process in (self._family, *self._family.children(recursive=True)):
+                with contextlib.suppress(psutil.Error, OSError):
+                    size += process.memory_full_info().pss
         return size
 
 

@@ -21,6 +21,7 @@ class Part:
     positions: tuple[int, ...]
 
 
+@functools.lru_cache(maxsize=4096)  # asked for before the run and after it
 def parts(merged: Merged) -> tuple[Part, ...]:
     """A part for each exercise, in order.
 

@@ -7,22 +7,27 @@ line of its standard input is one, as JSON; `course_utils/grading/crew.py` write
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import queue
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty
+from types import SimpleNamespace
 
 import nbval.plugin
 import psutil
 import pytest
+from nbformat import NotebookNode, from_dict
 
-from course_utils.grading.kernel import ForkedKernel, Warm, WarmError
+from course_utils.grading.kernel import ForkedKernel
 from course_utils.grading.limits import Limits
+from course_utils.grading.warm import Branch, GoneError, WarmError
 
 GRACE = 20  # seconds beyond a cell's limit for Jupyter's kernel, which may ignore interrupts
 GIVEN = 120.0  # seconds for a given cell: that an import is slow today is no learner's fault
@@ -54,15 +59,17 @@ class Recorder:
         self._watch: _Watch | None = None
         self._probe: Mapping[str, object] = {}
         self._kernel: object = None
-        self._warm: Warm | None = None
+        self._notebook: NotebookNode | None = None
+        # no file: what is expected is not for submissions to see, and what we have made needs no validation
+        nbval.plugin.nbformat = SimpleNamespace(read=lambda path, as_version: self._notebook)
         if settings["kernel"] == "forked":
-            secret = map(Path, settings["secret"])
-            self._warm = Warm(Path(settings["home"]), self.limits, secret, confined=settings["confined"])
-            nbval.plugin.RunningKernel = self._forked
+            door = socket.socket(fileno=settings["door"])
+            door.set_inheritable(False)
+            branch = Branch(door, Path(settings["log"]), self.limits)
+            nbval.plugin.RunningKernel = lambda name, **options: ForkedKernel(branch, self._probe)
         self._answers = _take_standard_output()
-
-    def _forked(self, name: str, **options: object) -> ForkedKernel:
-        return ForkedKernel(self._warm, self._probe)
+        gc.freeze()
+        gc.enable()
 
     # what pytest calls ------------------------------------------------------------------------------------------
 
@@ -70,8 +77,6 @@ class Recorder:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for line in _requests():
             self._run_submission(session, json.loads(line))
-        if self._warm:
-            self._warm.close()
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -90,6 +95,9 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
         # excinfo and not the report: after a timeout nbval turns failures into expected ones
+        if call.excinfo and call.excinfo.errisinstance(GoneError):  # for all members, who are then made anew
+            print(call.excinfo.value, file=sys.stderr, flush=True)
+            os._exit(1)
         if call.when == "call" or (call.when == "setup" and call.excinfo):
             self._records.append(self._record(item, call.excinfo))
 
@@ -132,13 +140,11 @@ class Recorder:
     def _run_cells(
         self, session: pytest.Session, cells: Sequence[Mapping[str, object]], part: Mapping[str, object]
     ) -> list[dict[str, object]]:
-        path = self._folder / f"{part['exercise']}.ipynb"
-        path.write_text(json.dumps(_notebook(cells, part["expected"])), encoding="utf-8")
         self._records, self._watch, self._probe = [], None, part["probe"]
         self._clock = _Clock(min(self.limits.exercise, self.limits.submission))
-        notebook = nbval.plugin.IPyNbFile.from_parent(session, path=path)
+        self._notebook = from_dict(_notebook(cells, part["expected"]))
+        notebook = nbval.plugin.IPyNbFile.from_parent(session, path=self._folder / f"{part['exercise']}.ipynb")
         items = list(notebook.collect())
-        path.unlink()  # what is expected is not for submissions to see
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         return self._records

@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_utils.grading.ahead import EVERYTHING
 from course_utils.grading.cluster import cluster
 from course_utils.grading.crew import CREW, Kernel, LostError, Records, Settings, run_submission
 from course_utils.grading.cut import probe_of
@@ -54,13 +55,15 @@ Arrived = Callable[[int, Outcome], None]
 class Way:
     """How submissions are run. `trusted`: without walls around them. `secret`: folders that they must not see.
 
-    `scheduler` is the address of Dask's scheduler, whose workers then run them.
+    `ahead` is what is loaded before any of them. `scheduler` is the address of Dask's scheduler, whose workers then
+    run them.
     """
 
     kernel: Kernel = FORKED if sys.platform == "linux" else JUPYTER
     trusted: bool = False
     limits: Limits = field(default_factory=Limits)
     secret: tuple[Path, ...] = ()
+    ahead: tuple[str, ...] = EVERYTHING
     scheduler: str = ""
 
 
@@ -187,7 +190,7 @@ def open_runner(way: Way) -> Iterator[Runner]:
 
 
 def _settings(way: Way, home: str) -> Settings:
-    return Settings(way.kernel, not way.trusted, home, tuple(map(str, way.secret)), way.limits)
+    return Settings(way.kernel, not way.trusted, home, tuple(map(str, way.secret)), way.limits, way.ahead)
 
 
 def _work(job: Job) -> dict[str, object]:

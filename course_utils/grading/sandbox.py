@@ -17,7 +17,8 @@ INSIDE = "course_utils.grading.inside"
 HOME = "/course"  # where the part of this package that submissions need is seen
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+# the last tells malloc that there are large pages
+_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/sys/kernel/mm/transparent_hugepage")
 # modules of the checks that hold no answer, and are there for every exercise
 WHOLE = ("by_hand", "draw", "evidence", "exercise", "given", "plain")
 _FOLDERS = ("adversarial", "drawing", "graph", "widgets")  # what lessons and exercises import, and nothing that judges
@@ -58,10 +59,14 @@ def scratch() -> str:
 
 
 def environment(home: str) -> dict[str, str]:
-    """The variables of a process that runs submissions: none of the grader's."""
+    """The variables of a process that runs submissions: none of the grader's.
+
+    All memory comes from malloc, and malloc's in pages of 2 MB: forks copy a list of pages, and that is then short.
+    """
     place = scratch() if home == HOME else "/tmp"
     return {
         "COURSE_PROGRESS": "memory",
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1",
         "HOME": place,
         "IPYTHONDIR": f"{place}/ipython",
         "LANG": "C.UTF-8",
@@ -71,6 +76,7 @@ def environment(home: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "PATH": "/usr/bin:/bin",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONMALLOC": "malloc",
         "PYTHONPATH": home,
         "TMPDIR": place,
     }

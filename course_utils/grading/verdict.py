@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -113,7 +114,7 @@ _NOTES: Mapping[str, str] = {
 
 def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
     """The outcome that the printed evidence has under `seed`, with the mistake that explains it where one does."""
-    truth = gather(exercise, exercise.truth, seed)
+    truth = _shown_by(exercise, "truth", seed)
     sent = read_evidence(text, truth)
     if sent is None:
         stub = '{"not attempted": true}' in text.splitlines()
@@ -123,12 +124,18 @@ def judge_text(exercise: Exercise, text: str, seed: int) -> Graded:
     sent = exercise.settle(sent, truth)
     if same_evidence(sent, truth):  # two right answers may round differently, where the next digit is exactly 5
         return Graded(exercise.name, "right", exercise.points)
-    if exercise.given is not None and same_to_the_words(sent, gather(exercise, exercise.given, seed)):
+    if exercise.given is not None and same_to_the_words(sent, _shown_by(exercise, "given", seed)):
         return Graded(exercise.name, "not attempted", 0)
     if _OUT_OF_MEMORY in text.splitlines():
         return Graded(exercise.name, "memory", 0, note=_NOTES["memory"])
     raised = next((one.value.exception for one in sent if isinstance(one.value, Raised)), "")
     return Graded(exercise.name, "wrong", 0, label=_label(exercise, sent, truth, seed), note=_short(raised))
+
+
+@functools.lru_cache(maxsize=512)
+def _shown_by(exercise: Exercise, which: str, seed: int) -> Evidence:
+    """The evidence of the exercise's own `truth`, or of the code that was `given`."""
+    return gather(exercise, getattr(exercise, which), seed)
 
 
 def read_evidence(text: str, truth: Evidence) -> Evidence | None:

@@ -18,10 +18,10 @@ Function = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Mixing:
-    """For one column of a batch, what each sample's output does when each sample's input is nudged.
+    """For one column of a batch, the derivative of each sample's output with respect to each sample's input.
 
     `rows[i][j]` is the derivative of output y[i, column] by input x[j, column]. `summed` is what a backward pass from
-    the sum of all y[i, column] gives x[:, column]. `mixes`: some output, in any column, depends on another sample.
+    the sum of all y[i, column] gives x[:, column]. `mixes`: some output, in any column, has a gradient at another one.
     """
 
     title: str
@@ -33,7 +33,7 @@ class Mixing:
 
     @property
     def own(self) -> tuple[float, ...]:
-        """What each sample's output does when its own input is nudged: the diagonal."""
+        """The derivative of each sample's output with respect to its own input: the diagonal."""
         return tuple(row[place] for place, row in enumerate(self.rows))
 
     @property
@@ -110,7 +110,7 @@ def sentences(state: Mixing) -> str:
     largest = largest_of([*state.rows, state.summed])
     rows = "; ".join(f"y[{i}]: {_listed(row, largest)}" for i, row in enumerate(state.rows))
     where = f" in column {state.column}" if state.columns > 1 else ""
-    verdict = "The samples mix" if state.mixes else "No output depends on another sample"
+    verdict = "The samples mix" if state.mixes else "In the backward pass no output meets another sample"
     said = "agree" if all(state.agree) else "DISAGREE"
     return (
         f"{state.title}: derivatives of each output by the inputs x[0] to x[{len(state.rows) - 1}]{where}. {rows}. "

@@ -37,15 +37,15 @@ def draw(state: Mixing) -> Picture:
 def _draw_heading(canvas: Canvas, state: Mixing) -> None:
     title = shorten(state.title, 60)
     canvas.text(_MARGIN, 28, title, size=fitting_size(title, WIDTH - 48, sizes=(16, 14, 12)), bold=True)
-    verdict = "the samples mix" if state.mixes else "no output depends on another sample"
+    verdict = "the samples mix" if state.mixes else "in the backward pass no output meets another sample"
     canvas.text(_MARGIN, 52, verdict, size=14)
-    canvas.text(_GRID - 14, _TOP - 16, "nudged:", anchor="end", ink=language.QUIET_INK)
+    canvas.text(_GRID - 14, _TOP - 16, "with respect to:", anchor="end", ink=language.QUIET_INK)
 
 
 def _draw_names(canvas: Canvas, heat: HeatMap, state: Mixing, i: int) -> None:
     suffix = f", {state.column}" if state.columns > 1 else ""
     canvas.text(heat.centre(0, i)[0], _TOP - 16, f"x[{i}{suffix}]", anchor="middle", bold=True)
-    canvas.text(_GRID - 14, heat.centre(i, 0)[1], f"change of y[{i}{suffix}]", anchor="end", bold=True)
+    canvas.text(_GRID - 14, heat.centre(i, 0)[1], f"gradient of y[{i}{suffix}]", anchor="end", bold=True)
 
 
 def _draw_answers(canvas: Canvas, heat: HeatMap, state: Mixing) -> None:

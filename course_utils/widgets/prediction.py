@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 from collections.abc import Mapping, Sequence
@@ -64,10 +65,13 @@ class Prediction:
         """Keep a prediction: the text of a choice, or a number for each name, in order."""
         if self._kept is not None:
             return Said(f"{self.kept()} It stays. To predict again, run the question's cell again.")
+        self._take(answer)
+        return Said(f"{self.kept()} Now run the next cell.")
+
+    def _take(self, answer: Sequence[object]) -> None:
         self._kept = self._one_of(answer) if self.choices else self._one_each(answer)
         if self._live is not None:
             self._live.close()
-        return Said(f"{self.kept()} Now run the next cell.")
 
     def kept(self) -> str:
         """What was predicted, as a sentence."""
@@ -167,6 +171,9 @@ class _Live:
         )
         self._button = widgets.Button(description="Keep my prediction", layout=widgets.Layout(width="max-content"))
         self._button.on_click(self._pressed)
+        self._kept_by_button = False
+        for field in self._fields:
+            field.observe(self._arrived, "value")
         self._line = StatusLine()
         question = f"<strong>Predict.</strong> {_marked_up(prediction.question)}"
         self.container = widgets.VBox(
@@ -195,6 +202,14 @@ class _Live:
             self._prediction.keep(*answer)
         except ValueError as error:
             self._say(str(error))
+        else:
+            self._kept_by_button = True
+
+    def _arrived(self, change: object) -> None:
+        # ipywidgets holds a second change back until the kernel has answered the first one; a press overtakes it
+        if self._kept_by_button:
+            with contextlib.suppress(ValueError):
+                self._prediction._take([field.value for field in self._fields])
 
     def _say(self, text: str) -> None:
         self._line.say(_marked_up(text))

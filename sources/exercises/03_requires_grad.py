@@ -215,7 +215,7 @@ r"""
 In reinforcement learning, `now @ w` estimates how good a situation is. It should come near a target, which is computed with the same `w`: `reward + 0.9 * (later @ w)`. The
 loss is the mean of the squared differences between the two. For the gradient, the target counts as given numbers: it pulls the estimate, and is not pulled itself.
 
-Return the loss. `w` requires a gradient, and has the shape (n,). `now` and `later` have the shape (m, n), `reward` the shape (m,). Leave `w` and the grad mode as they
+Return the loss. `w` requires a gradient, and has the shape (n,). `now` and `later` have the shape (m, n), `reward` the shape (m,). Leave `w`, its `.grad` and the grad mode as they
 are.
 """
 

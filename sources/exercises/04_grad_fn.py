@@ -49,8 +49,8 @@ r"""
 ## 2. Write: walk to the leaves
 
 Return a list of the leaves that `result` depends on: every tensor in whose `.grad` a backward pass from `result` would add something. Each
-of them stands in the list once; the order does not matter. `result` itself is no leaf. Walk the graph from `result.grad_fn`. It must also work for 1,500
-operations in a row.
+of them stands in the list once; the order does not matter. `result` itself is no leaf. Walk the graph from `result.grad_fn`, and leave every `.grad` as it is. It
+must also work for 1,500 operations in a row.
 """
 
 

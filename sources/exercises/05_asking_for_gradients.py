@@ -56,7 +56,7 @@ r"""
 
 - `w` is a leaf that requires a gradient. After the call, **the same tensor** must hold the trained values, and still be such a leaf: others
   look at it, too.
-- `w.grad` may hold something from before the call. It must play no part.
+- `w.grad` may hold something from before the call, or `None`. It must play no part.
 - `loss_of(w)` returns a loss with one element. `lr` is a number. `train` returns `w`.
 """
 
@@ -226,7 +226,7 @@ check("choose_trick", choice)
 r"""
 ## 9. Mend: a batch norm that does not mix
 
-`standardise(x)` subtracts from each column of `x` its mean over the batch, and divides by the root of its variance plus `1e-5`. (`x` has one sample in each row.) Its author wants
+`standardise(x)` subtracts from each column of `x` its mean over the batch, and divides by `(variance + 1e-5).sqrt()`. (`x` has one sample in each row.) Its author wants
 gradients **as if mean and variance were fixed numbers**, so that the samples do not mix in the backward pass. The values must stay the same. Something
 still connects the samples. Mend it.
 """

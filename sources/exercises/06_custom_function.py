@@ -7,8 +7,12 @@ These exercises go with the lesson `notebooks/06_custom_function.ipynb`. Read th
 You write both halves of operations, mend some that spoil other people's gradients, and bring an old one up to date. No exercise needs the answer
 to another one.
 
-A check uses your code as other people would: alone, inside other operations, twice over, and after somebody has changed a tensor in place.
-Hints wait inside its result; each one opens the next.
+A check uses your code as other people would: alone, inside other operations, several times in one graph, twice over, and after somebody has
+changed a tensor in place. And it looks whether a Function of yours has made the result. Hints wait inside its result; each one opens the next.
+
+In a check's table, `grad_output` is what comes into your backward. A row *second derivative along x* comes from $L = \sum w\,z^2$, where $z$ is your
+operation's result, and $w$ are the `weights` above it. The gradients of $L$ are taken with `create_graph=True`, and all their entries are added. The row is
+the gradient of that sum.
 """
 
 # %% name="setup"
@@ -25,8 +29,8 @@ r"""
 The operation is $z = a\,\sin(k\,x)$. `x` and `a` are tensors of the same shape, `k` is a plain number. Write both halves. Others call it as
 `Wave.apply(x, a, k)`.
 
-Its gradients must be right alone and inside other operations, and so must their own derivatives. If somebody changes `x` or `a` in place between forward
-and backward, autograd must notice: an error is welcome, a wrong number is not.
+Its gradients must be right alone and inside other operations, beside another wave with another `k` too, and so must their own derivatives. If somebody changes `x` or `a` in
+place between forward and backward, autograd must notice: an error is welcome, a wrong number is not.
 
 In these exercises autograd is switched on. (The derivative of $\sin(u)$ with respect to $u$ is $\cos(u)$.)
 """
@@ -151,7 +155,8 @@ r"""
 ## 4. Mend: a backward that writes into what it was given
 
 `Shrink` moves every number towards 0 by `t`, and makes 0 of those that are nearer than that: $x - t$ above $t$, $x + t$ below $-t$, and 0 between. It has passed
-gradcheck. Used in a network, it gives wrong gradients, now and then even to other operations. Mend its backward.
+gradcheck. Used in a network, it gives wrong gradients, now and then even to other operations. Mend its backward. (The forward is right. Autograd notices if `x` is changed
+in place before the backward, and must still do so afterwards.)
 
 And there is a second fault, at two single places: where $x$ is exactly $t$ or $-t$, the gradient shall be 0, as with PyTorch's own `softshrink`.
 """
@@ -187,7 +192,7 @@ r"""
 `penalty(tensors)` is to return the sum of the squares of all entries of all tensors in a list. As it is, no gradient arrives. Mend the class and the function, so
 that each tensor gets its gradient, by the backward of the class. The list can have any length.
 
-If a tensor is changed in place between forward and backward, there must be no wrong gradients in silence.
+If a tensor is changed in place between forward and backward, there must be no wrong gradients in silence. And second derivatives must be right.
 """
 
 
@@ -232,8 +237,9 @@ check("mend_list", penalty)
 r"""
 ## 6. Mend: a second derivative
 
-`LogSquare` computes $\log(1 + x^2)$. To save work, it keeps $t = 1 + x^2$ for its backward. The gradient is right, and gradcheck is content. The second derivative is
-wrong. Mend the class. If `x` is changed in place before the backward, autograd notices, and it must still do so afterwards.
+`LogSquare` computes $\log(1 + x^2)$. To save work, it keeps $t = 1 + x^2$ for its backward. The gradient is right, and gradcheck is content. But the second derivative is
+wrong, and `t` stays on `ctx` after the backward, so that its memory is not freed. Mend both. If `x` is changed in place before the backward, autograd notices, and it must still do
+so afterwards.
 """
 
 
@@ -303,7 +309,8 @@ r"""
 ## 8. Mend: an operation in place
 
 `ExpInPlace.apply(h)` is to replace every number in `h` by its exponential, without a second tensor, as PyTorch's own `h.exp_()` does. Whoever uses `h` afterwards must
-get the right gradients, second derivatives too. And a leaf that requires a gradient must be refused. As it is, `h` keeps its old node. Mend it.
+get the right gradients, second derivatives too. A leaf that requires a gradient must be refused. And if the result is changed in place once more before the backward, there must
+be no wrong gradient in silence. As it is, `h` keeps its old node. Mend it.
 """
 
 
@@ -344,8 +351,9 @@ check("mend_dirty", ExpInPlace)
 r"""
 ## 9. Mend: an old one
 
-A repository from long ago has this leaky ReLU: $x$ where $x$ is positive, `slope` times $x$ elsewhere. Today it stops with an error. Bring it up to date, class and function.
-`leaky(x, slope)` is what others call, with a plain number for `slope`; and several results may be waiting for their backward at the same time.
+A repository from long ago has this leaky ReLU: $x$ where $x$ is positive, `slope` times $x$ elsewhere. Today it stops with an error. Bring it up to date, class and function,
+with all four changes of the lesson's section 9. What it computes stays as it is, at exactly 0 too, and so does autograd's eye on `x`. `leaky(x, slope)` is what others call, with a plain number for `slope`. Several
+results may be waiting for their backward at the same time.
 """
 
 
@@ -395,8 +403,8 @@ check("mend_legacy", leaky)
 r"""
 ## 10. Write: a sigmoid for everyone
 
-Write $y = \frac{1}{1 + e^{-x}}$ so that `torch.func.grad` and `torch.func.vmap` can use it too. Its derivative is $y\,(1 - y)$: save the output, so that the backward needs no
-exponential. If the output is changed in place before the backward, autograd must notice. Which parts the class needs, and which attribute, is yours to decide.
+Write $y = \frac{1}{1 + e^{-x}}$ so that `torch.func.grad` and `torch.func.vmap` can use it too. Its derivative is $y\,(1 - y)$: save the output, and nothing else. Then the backward
+needs no exponential, and `x` may be changed in place before it. If the output is changed in place before the backward, autograd must notice. Which parts the class needs, and which attribute, is yours to decide.
 """
 
 

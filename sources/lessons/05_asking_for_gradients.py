@@ -9,8 +9,8 @@ answers one exact question. Most trouble comes from a question that is a little 
 end you can ask for the gradient of any result with respect to any tensor, for a whole Jacobian, and for the gradients of single samples. And you know
 what each of them costs.
 
-You need unit 02 (incoming gradients, messages that add up), unit 03 (leaves, `detach`, `no_grad`) and `retain_graph` from unit 04. Allow
-about an hour; after section 3 is a good place for a pause. Where the lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until
+You need unit 02 (incoming gradients, messages that add up), unit 03 (leaves, `detach`, `no_grad`), and `retain_graph` and hooks from unit 04. Allow
+75 minutes; after section 3 is a good place for a pause. (When you come back, run the cells above with Run All Above Selected Cell.) Where the lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until
 you run its cell.
 
 ## A puzzle
@@ -131,7 +131,8 @@ Now `.grad`. It belongs to **leaves**, and a name can stop pointing at the leaf 
 
 # %% name="predict_moved"
 moved = predict(
-    "`x = torch.tensor([1.0, 2.0], requires_grad=True).to(torch.float32)`, and then `(10 * x**2).sum().backward()`. What is `x.grad`?",
+    "The default here is float64. `x = torch.tensor([1.0, 2.0], requires_grad=True).to(torch.float32)`, then "
+    "`(10 * x**2).sum().backward()`. What is `x.grad`?",
     choices=["tensor([20., 40.])", "None", "tensor([10., 40.])"],
 )
 moved
@@ -195,8 +196,9 @@ three.reveal(*seen[1:])
 
 # %% [markdown]
 r"""
-Messages that arrive at a leaf add up (unit 02), and `.grad` does not know where one backward pass ends and the next begins. This is useful: a
-batch that is too large for the memory can be taken in parts.
+Messages that arrive at a leaf add up (unit 02), and `.grad` does not know where one backward pass ends and the next begins. This is useful: if
+the loss is a **sum** over the batch, a batch that is too large for the memory can be taken in parts. (If it is a mean, multiply the loss of each part by the part's share of
+the batch first.)
 """
 
 # %% name="in_parts"
@@ -261,7 +263,8 @@ loss.backward()            # adds this step's gradient
 optimizer.step()           # reads it, and changes w in place
 ```
 
-Where the clearing stands does not matter, as long as it happens once a step and not between `backward` and `step`. How does `zero_grad` empty `.grad`?
+Clear once a step, and never between `backward` and `step`. Before `backward` is the safer place: then nothing that stood in `.grad` before the loop can
+count. How does `zero_grad` empty `.grad`?
 """
 
 # %% name="zero_grad"
@@ -286,7 +289,7 @@ print("then a step:                        w =", rounded(w))
 
 # %% [markdown]
 r"""
-Until PyTorch 2.0 it wrote zeros; now it puts `None` there. The two are different. `None` says: no gradient has arrived. An optimizer then leaves
+Before PyTorch 2.0, `zero_grad()` wrote zeros unless it was told otherwise; now it puts `None` there. The two are different. `None` says: no gradient has arrived. An optimizer then leaves
 the parameter alone. A zero says: a gradient has arrived, and it is 0. Then weight decay still moves the parameter, and so does momentum.
 
 Last, the update itself. `w -= ...` and `w = w - ...` look alike.
@@ -320,7 +323,7 @@ for update in ("w -= ..., under no_grad", "w = w - ..., under no_grad", "w = w -
 
 # %% [markdown]
 r"""
-`w = w - ...` makes a **new** tensor. Under `no_grad` it has no history and requires no gradient, so the next `backward` finds nothing to do.
+`w = w - ...` makes a **new** tensor. Under `no_grad` it has no history and requires no gradient, so the next `backward` stops with an error.
 Outside of `no_grad` it is no leaf, so no gradient is kept in its `.grad`: `w.grad` is `None` in the second step. Either way the leaf that
 collects gradients is gone. **Change the leaf in place, under `no_grad`.** That is what an optimizer does.
 
@@ -358,7 +361,7 @@ shapes.reveal({choice: passed == claim for choice, claim in zip(shapes.choices, 
 r"""
 What counts is the number of entries: exactly one. Then the incoming gradient must be 1, because the result changes exactly as much as itself. For a
 result with several entries PyTorch cannot know what comes after. You have to say it: one incoming gradient for each entry of $y$, in the shape of $y$. We
-call them **weights**, $g$. In `y.backward(g)` they have the name `gradient`, in `torch.autograd.grad(y, x, g)` the name `grad_outputs`.
+call them **weights**, $g$ (not those of a network: these weigh the entries of $y$). In `y.backward(g)` they have the name `gradient`, in `torch.autograd.grad(y, x, g)` the name `grad_outputs`.
 
 What you get is the gradient of the single number $L = \sum_i g_i\,y_i$.
 """
@@ -580,7 +583,7 @@ def position(t):
 t = torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)
 y = position(t)
 (collapsed,) = torch.autograd.grad(y, t, torch.ones_like(y), retain_graph=True)
-print("weights of ones:", collapsed.T.tolist())
+print("weights of ones, as one row:", collapsed.T.tolist())
 
 velocity = torch.cat([torch.autograd.grad(y[:, k].sum(), t, retain_graph=True)[0] for k in range(2)], dim=1)
 print("one output at a time:", velocity.tolist())
@@ -613,23 +616,23 @@ try:
     outcome = f"it gives {torch.autograd.grad(z.sum(), X[:, 0], retain_graph=True)[0].tolist()}"
 except RuntimeError as error:
     outcome = "it raises an error"
-    print("RuntimeError:", str(error).split(". ")[0])
+    print("RuntimeError:", error)
 sliced.reveal(outcome)
 
 # %% [markdown]
 r"""
-`inputs` must be tensors **from which the output was really computed**. Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in the last call is younger than `z`, so `z` cannot have been computed from it. That both show the same numbers, and even
+`inputs` must be tensors **from which the output was really computed**. Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in the last call was made after `z`, so `z` cannot have been computed from it. That both show the same numbers, and even
 share memory, does not help: autograd follows operations, not memory. The message advises `allow_unused=True`:
 """
 
 # %% name="slice_repaired"
 print("X[:, 0] is X[:, 0]:  ", X[:, 0] is X[:, 0])
 print("as the message says: ", torch.autograd.grad(z.sum(), X[:, 0], allow_unused=True, retain_graph=True))
-print("column of a gradient:", torch.autograd.grad(z.sum(), X)[0][:, 0].tolist())
+print("column of a gradient:", torch.autograd.grad(z.sum(), X, retain_graph=True)[0][:, 0].tolist())
 
 first, second = X[:, 0], X[:, 1]  # sliced before, and used
-z = first**2 * second
-print("the same slice:      ", torch.autograd.grad(z.sum(), first)[0].tolist())
+from_slices = first**2 * second
+print("the same slice:      ", torch.autograd.grad(from_slices.sum(), first)[0].tolist())
 
 # %% [markdown]
 r"""
@@ -694,7 +697,7 @@ The graph was recorded when $s$ was computed. What was not recorded then cannot 
 | `appears to not have been used in the graph` | [section 1](#1.-Two-ways-to-ask): exchanged; [section 5](#5.-With-respect-to-what?): a fresh slice; an input that plays no part |
 | `One of the differentiated Tensors does not require grad` | [section 5](#5.-With-respect-to-what?): set the flag before you compute |
 | `element 0 of tensors does not require grad ...` | [section 2](#2.-.grad,-call-after-call): an update that replaced the leaf; else unit 03 |
-| `unsupported operand ... 'NoneType'` | [section 2](#2.-.grad,-call-after-call): `.grad` is `None` when nothing has arrived |
+| `unsupported operand ... 'NoneType'` | [section 2](#2.-.grad,-call-after-call): `.grad` is `None` when nothing has arrived; [section 1](#1.-Two-ways-to-ask): the name does not point at the leaf |
 
 ## 6. Samples that mix
 
@@ -726,7 +729,7 @@ A widely read text offers a repair: detach the mean.
 
 # %% name="predict_detached"
 detached = predict(
-    "Batch norm with the mean detached: `(x - x.mean().detach()) / x.std()`. Is its Jacobian diagonal?",
+    "Model b with the mean detached: `(x - x.mean().detach()) / (x.var(unbiased=False) + 1e-5).sqrt()`. Is its Jacobian diagonal?",
     choices=["yes: without the mean nothing connects the samples", "no: something still connects them"],
 )
 detached
@@ -762,7 +765,8 @@ in training.
 
 ### Operate it
 
-The map below shows it for a batch of three samples with three columns each. In row $i$ stands how output $i$ changes when each of the inputs is nudged. The thick frames are the samples' own derivatives. Under the map,
+The map below shows it for a batch of three samples with three columns each. In row $i$ stands the derivative of output $i$ with respect to each of the inputs, **as autograd gives it**: a nudge
+would know nothing of `detach`. The thick frames are the samples' own derivatives. Under the map,
 they are compared with what a backward pass from the sum gives.
 
 1. With which of the five do the samples mix? Say it before you look.
@@ -804,7 +808,8 @@ r"""
 2. In the first rows: with nothing detached, with the mean detached, and with both. All three samples have the same own derivative in the last case, and in eval: nothing but a fixed
    spread is divided by.
 3. Its mean and its spread are those of **one sample**, over its columns. It mixes the columns of a sample. That is allowed: the trick adds over samples only.
-4. Not among these. It could happen by chance, or where what the other samples bring cancels. So agreement at one point proves little. The zeros beside the diagonal prove it.
+4. Not among these. It could happen by chance, or where what the other samples bring cancels. So agreement at one point proves little. Zeros beside the diagonal say more: at this point, nothing passes from one
+   sample to another.
 
 </details>
 

@@ -5,12 +5,12 @@ r"""
 **How do I write both halves myself, so that everything else still works?**
 
 In unit 01 you wrote operations as pairs: a forward and a backward. In this lesson you hand such a pair to PyTorch. Then it is a node like any
-other: graphs are built with it, gradients travel through it, and other people's code uses it without knowing. That last part is the hard one.
-A pair can be right in every test that you think of, and still spoil a gradient that is not its own.
+other, and other people's code uses it without knowing. That last part is the hard one: a pair can be right in every test that you think of, and
+still spoil a gradient that is not its own.
 
 You need units 01 to 05: incoming gradient and local derivative, nodes and messages, what is recorded, saved tensors and version counters,
-`torch.autograd.grad`. Allow about an hour; after section 4 is a good place for a pause. Make each prediction before you go on. The output that
-answers a question stays folded until you run its cell.
+`torch.autograd.grad`. Allow 75 minutes. After section 5 is a good place for a pause. (When you come back, run the cells above with Run All Above
+Selected Cell.) Make each prediction before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
 
@@ -28,7 +28,7 @@ from course_utils import predict, record, step, trace
 warnings.filterwarnings("ignore", "Use of .* on expanded tensors")  # section 4 looks at this one
 
 
-# %% name="puzzle"
+# %% name="two_relus"
 class WithClone(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -51,6 +51,7 @@ class WithoutClone(WithClone):  # the forward is the same
         return grad_output
 
 
+# %% name="puzzle"
 def gradient(operation, rest):
     x = torch.tensor([3.0, -1.0, 4.0], requires_grad=True)
     rest(operation(x)).backward()
@@ -63,8 +64,8 @@ for words, rest in (("(2 * y).sum()", lambda y: (2 * y).sum()), ("y.sum()", lamb
 
 # %% [markdown]
 r"""
-With `(2 * y).sum()` both are right. With `y.sum()`, which is even simpler, one of them gives zeros everywhere. The operation is the same, and the
-input too. What has the *rest* of the computation to do with it? Section 4 gives the answer, and it has nothing to do with the graph.
+With `y.sum()`, the simpler of the two, one class gives zeros everywhere. The operation is the same, and the input too. What has the *rest* of
+the computation to do with it? Section 4 gives the answer.
 
 ## 1. From a pair to a Function
 
@@ -98,11 +99,10 @@ print("gradients:", x.grad.item(), y.grad.item(), "  as in unit 01, with an inco
 
 # %% [markdown]
 r"""
-- The class is a **Function**. It is never made into an object. Both methods are static: they have no `self`.
+- The class is a **Function**. You make no object of it. Both methods are static: they have no `self`.
 - `grad_output` is the incoming gradient. The backward returns one gradient for each input, in their order.
-- The backward runs later, and needs the values that the forward had. `ctx`, the **context**, carries them over: `save_for_backward` puts tensors in,
-  `saved_tensors` takes them out.
-- You call **`apply`**. You will not find it in the class: it is inherited. It makes the context, runs your forward, and hangs a node on the result.
+- `ctx`, the **context**, carries values from the forward to the backward: `save_for_backward` puts tensors in, `saved_tensors` takes them out.
+- You call **`apply`**, which the class inherits. It makes the context, runs your forward, and hangs a node on the result.
 """
 
 # %% name="predict_recorded"
@@ -125,49 +125,10 @@ print(names)
 claims = [["SquaredProduct"], ["Mul", "SquaredProduct"], ["Mul", "Pow", "Mul"], ["Mul", "SquaredProduct", "Pow", "Mul"]]
 recorded.reveal({choice: names == claim for choice, claim in zip(recorded.choices, claims, strict=True)})
 
-
-# %% name="modes" tags=["reveal"]
-class Modes(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        print("in the forward: recording is", "on" if torch.is_grad_enabled() else "off")
-        return x * 1
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        print("in the backward: recording is", "on" if torch.is_grad_enabled() else "off")
-        print("ctx is the node of the result:", ctx is result.grad_fn)
-        return grad_output * 1
-
-
-print("Recording, in both halves:")
-result = Modes.apply(x)
-result.backward()
-
 # %% [markdown]
 r"""
 `apply` runs your forward with recording off, as under `no_grad` (unit 03). That is the point: autograd shall not see what is inside. It sees one
-node, and asks that node for the gradients. Your backward runs with recording off too, in an ordinary backward pass. And the context is the node
-itself: what you put on `ctx` hangs on `z.grad_fn`.
-
-Does PyTorch check what your backward returns? Here is the tutorial of unit 01 again, with its two gradients in the wrong order.
-"""
-
-
-# %% name="swapped"
-class Swapped(SquaredProduct):
-    @staticmethod
-    def backward(ctx, grad_output):
-        grad_x, grad_y = SquaredProduct.backward(ctx, grad_output)
-        return grad_y, grad_x
-
-
-print("right:  ", [g.item() for g in torch.autograd.grad(5 * SquaredProduct.apply(x, y), (x, y))])
-print("swapped:", [g.item() for g in torch.autograd.grad(5 * Swapped.apply(x, y), (x, y))])
-
-# %% [markdown]
-r"""
-It checks how many gradients come back, and whether their shapes fit. The numbers are your business. Section 6 has the judges.
+node, asks that node for the gradients, and believes what comes back. Section 6 has judges for that.
 
 ## 2. One gradient for each argument
 
@@ -176,7 +137,7 @@ $n\,(x\,y)^{n-1}\,x$. And for $n$?
 """
 
 
-# %% name="count_of_gradients"
+# %% name="product_power"
 class ProductPower(torch.autograd.Function):
     """z = (x * y)**n, for a whole number n"""
 
@@ -193,31 +154,43 @@ class ProductPower(torch.autograd.Function):
         return slope * y, slope * x, None  # nothing for n
 
 
-def returning(*more):
-    """The same operation, with other values behind the first two gradients."""
+# %% name="count_of_gradients"
+def returning(change):
+    """The same operation, whose backward returns something else."""
 
     class Changed(ProductPower):
         @staticmethod
         def backward(ctx, grad_output):
-            return (*ProductPower.backward(ctx, grad_output)[:2], *more)
+            return change(*ProductPower.backward(ctx, grad_output)[:2])
 
     return Changed
 
 
-for more in ((), (None,), (None, None), (torch.tensor(1.0),)):
+for words, change in (
+    ("a, b", lambda a, b: (a, b)),
+    ("a, b, None", lambda a, b: (a, b, None)),
+    ("a, b, None, None", lambda a, b: (a, b, None, None)),
+    ("a, b, a", lambda a, b: (a, b, a)),
+    ("[a, b, None]", lambda a, b: [a, b, None]),
+):
     try:
-        found = [g.item() for g in torch.autograd.grad(returning(*more).apply(x, y, 3), (x, y))]
+        found = [g.item() for g in torch.autograd.grad(returning(change).apply(x, y, 3), (x, y))]
     except RuntimeError as error:
-        found = f"{type(error).__name__}: {error}"
-    print(f"behind the two: {more!s:16} {found}")
+        found = error
+    print(f"return {words:18}{found}")
 
 # %% [markdown]
 r"""
-**One value for each argument of `forward`, without `ctx`; None for what is no tensor.** The two errors are the ones that people meet. "Expected 3, got
-2" means that a None is missing. "Different than None" means that you returned a gradient for something that can have none. (Superfluous Nones
-at the end are let through. That is the reason why adding `None` until the error goes away seems to work.)
+**One value for each argument that was handed to `apply`, in a tuple; None for what is no tensor.**
 
-The values must be a tuple: `return a, b`. A list of two counts as one value. And the other way round, `save_for_backward` takes tensors only:
+- "Expected 3, got 2": a None is missing. "Got 1": a list counts as one value.
+- "Different than None": a gradient for something that can have none.
+- Superfluous Nones at the end are let through. That is why adding `None` until the error goes away seems to work.
+
+A gradient must have its input's shape. Most other shapes are an error ("invalid gradient"). But one that broadcasting (unit 01) could have made
+is summed, without a word.
+
+The other way round, `save_for_backward` takes tensors only (or None):
 """
 
 
@@ -238,7 +211,7 @@ except TypeError as error:
 r"""
 ("Variable" is an old word for a tensor.) Numbers, shapes and flags become attributes of `ctx`.
 
-Now a Function that takes several tensors in a list.
+Now a Function that takes its tensors in a list.
 """
 
 
@@ -266,6 +239,21 @@ listed
 
 
 # %% name="reveal_list" tags=["reveal"]
+try:
+    result = SumOfList.apply([x, y])
+except RuntimeError:
+    result = None
+print("SumOfList.apply([x, y]) is", result)
+listed.reveal(
+    {
+        listed.choices[0]: result is not None and result.requires_grad,
+        listed.choices[1]: result is not None and not result.requires_grad,
+        listed.choices[2]: result is None,
+    }
+)
+
+
+# %% name="one_by_one"
 class SumOfAll(torch.autograd.Function):
     @staticmethod
     def forward(ctx, *tensors):
@@ -276,24 +264,24 @@ class SumOfAll(torch.autograd.Function):
         return grad_output, grad_output
 
 
+w = torch.tensor(1.0, requires_grad=True)
 try:
-    requires = SumOfList.apply([x, y]).requires_grad
-    print("SumOfList.apply([x, y]) gives a tensor.")
-except RuntimeError:
-    requires = None
-print("in a list:      requires_grad is", requires)
-print("one by one:     requires_grad is", SumOfAll.apply(x, y).requires_grad)
-listed.reveal(dict(zip(listed.choices, [requires is True, requires is False, requires is None], strict=True)))
+    SumOfList.apply([x, y]).backward()
+except RuntimeError as error:
+    print("in a list:            RuntimeError:", error)
+print("in a list, beside w: ", torch.autograd.grad(SumOfList.apply([x, y]) + w, (x, y, w), allow_unused=True))
+print("one by one, beside w:", torch.autograd.grad(SumOfAll.apply(x, y) + w, (x, y, w)))
 
 # %% [markdown]
 r"""
-`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it, and no error says so: the
-way back ends here. With `*tensors`, each tensor is an argument, and each gets a gradient.
+`apply` looks at its direct arguments. What is inside a list, a tuple or a dictionary is a constant to it. Beside something else that requires a
+gradient, no error says so. With `*tensors`, each tensor is an argument, and each gets a gradient.
 
-Can an argument be passed by its name? You may read that `apply` takes no keywords. That was so in earlier versions:
+Can an argument be passed by its name? You may read that `apply` takes no keywords.
 """
 
 # %% name="keywords"
+print("torch", torch.__version__.split("+")[0])
 try:
     print("apply(x, y, n=3) gives", ProductPower.apply(x, y, n=3).item())
 except TypeError as error:
@@ -301,40 +289,30 @@ except TypeError as error:
 
 # %% [markdown]
 r"""
-Code that must run everywhere passes by position.
+Before PyTorch 2.13 this was a TypeError. Code that must run everywhere passes by position.
 
-A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient. The weight of
-a Linear layer does, and its input in the first layer does not (unit 03).
+A backward need not compute what nobody can use. `ctx.needs_input_grad` says for each argument whether it requires a gradient:
 """
 
 
 # %% name="needs_input_grad"
-class MatrixProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return a @ b
-
+class WhatIsNeeded(ProductPower):
     @staticmethod
     def backward(ctx, grad_output):
-        a, b = ctx.saved_tensors
-        print("needs_input_grad:", ctx.needs_input_grad, end="   ")
-        grad_a = grad_output @ b.T if ctx.needs_input_grad[0] else None
-        grad_b = a.T @ grad_output if ctx.needs_input_grad[1] else None
-        print("matrix products in the backward:", sum(ctx.needs_input_grad))
-        return grad_a, grad_b
+        print("needs_input_grad:", ctx.needs_input_grad)
+        return ProductPower.backward(ctx, grad_output)
 
 
-inputs, weight = torch.ones(4, 3), torch.ones(3, 2, requires_grad=True)
-MatrixProduct.apply(inputs, weight).sum().backward()
-MatrixProduct.apply(inputs.requires_grad_(), weight).sum().backward()
+WhatIsNeeded.apply(x, y, 3).backward()
+WhatIsNeeded.apply(x.detach(), y, 3).backward()
 
 # %% [markdown]
 r"""
+So a costly one is written `grad_x = ... if ctx.needs_input_grad[0] else None`. (The input of a network's first layer is such an argument, unit 03.)
+
 ## 3. Operate it
 
-The stepper treats your node like any other. A card with the words *custom Function* shows its context: the saved tensors, and the attributes with `ctx.`
-before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what you expect before each step:
+A card with the words *custom Function* shows your node and its context: the saved tensors, and the attributes with `ctx.` before their names. Below, $u = x + 1$, $z = (u\,y)^3$, and $L = z/4$. Say what you expect before each step:
 
 1. What does the card of `ProductPower` show before the pass begins?
 2. Which gradient comes in, and how many messages go out? What became of the None?
@@ -355,7 +333,7 @@ r"""
 
 1. The two saved tensors, $u$ and $y$, under their own names, and `ctx.n 3`.
 2. 0.25 comes in. Two messages go out, to the addition and to `y`. There is no arrow for `n`: an argument that is no tensor has no place in the graph.
-3. The saved tensors are freed, as at every other node (unit 04). `ctx.n` stays: nothing frees an attribute. Section 5 shows why that matters.
+3. The saved tensors are freed, as at every other node (unit 04). `ctx.n` stays: nothing frees an attribute.
 
 </details>
 
@@ -363,58 +341,47 @@ r"""
 
 Back to the puzzle. `WithoutClone` writes into `grad_output`. Whose tensor is that? Three experiments.
 
-**First: what comes in.** `y.sum()` sends the same number to every entry of `y`. How does it store them? This operation does nothing, but its backward looks.
+**First: what comes in.** A hook (unit 04) looks at it.
 """
 
 
 # %% name="look"
-class Look(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 1
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        in_memory = grad_output.untyped_storage().nbytes() // grad_output.element_size()
-        print(f"{grad_output.tolist()}: {grad_output.numel()} entries, {in_memory} in memory")
-        return grad_output
+def look(incoming):
+    in_memory = incoming.untyped_storage().nbytes() // incoming.element_size()
+    print(f"{incoming.tolist()}: {incoming.numel()} entries, {in_memory} in memory")
 
 
 for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
-    gradient(Look.apply, rest)
+    relu = WithClone.apply(torch.ones(3, requires_grad=True))
+    relu.register_hook(look)
+    rest(relu).backward()
+
 # %% [markdown]
 r"""
-After `y.sum()`, three entries share **one** number in memory: the backward of a sum expands, and `expand` copies nothing; the storage (unit 03) holds a single number. Write a 0 into
-one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes a new tensor of three numbers.
+After `y.sum()`, three entries share **one** number in memory: the backward of a sum uses `expand`, which copies nothing (unit 03). Write a 0 into
+one entry, and it stands in all three. That is the puzzle. With `(2 * y).sum()`, the multiplication lies between, and makes three new numbers.
 
-PyTorch does say something. It is the warning that the first cell of this lesson has kept silent. Another way to write in place is refused:
+PyTorch does warn, and the first cell of this lesson has kept that silent. Another way to write in place is refused:
 """
 
-
 # %% name="warned"
-class TimesMask(WithClone):
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        grad_output *= x > 0
-        return grad_output
-
-
+small = torch.tensor([False, True, False])
+grad_output = torch.tensor(1.0).expand(3)  # like the one behind y.sum()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    gradient(WithoutClone.apply, lambda y: y.sum())
-print("grad_output[x < 0] = 0, a warning:\n   ", str(caught[-1].message).split(". ")[0])
+    grad_output[small] = 0
+print("grad_output[small] = 0, a warning:\n   ", str(caught[-1].message).split(". ")[0], "\n   ", grad_output.tolist())
 try:
-    gradient(TimesMask.apply, lambda y: y.sum())
+    grad_output *= ~small
 except RuntimeError as error:
-    print("grad_output *= x > 0, an error:\n   ", str(error).split(". ")[0])
+    print("grad_output *= ~small, an error:\n   ", str(error).split(". ")[0])
 
 # %% [markdown]
 r"""
-A warning is easily lost in the log of a training run. And for the next two experiments, there is none.
+For the next two experiments, there is not even a warning.
 
-**Second: a sister branch.** Here $s = \mathrm{relu}(x) + x$, and the backward pass starts with an incoming gradient `v`. An addition passes on what it gets,
-to both sides. Right would be $v$ for the direct path, plus $v$ where $x > 0$.
+**Second: a sister branch.** Here $s = \mathrm{relu}(x) + x$, and the backward pass starts with an incoming gradient `v`. Right would be $v$ for the direct path, plus
+$v$ where $x > 0$.
 """
 
 # %% name="predict_sister"
@@ -435,8 +402,8 @@ sister.reveal({choice: choice.startswith(seen) for choice in sister.choices})
 
 # %% [markdown]
 r"""
-In the second entry, a gradient of 20 that came straight from the addition is lost. It never went through the ReLU. Step through it: the addition sends one
-and the same tensor to both of its inputs.
+In the second entry, a gradient of 20 is lost that never went through the ReLU. Step through it: the addition sends one and the same tensor to both of
+its inputs.
 """
 
 # %% name="sister_stepper"
@@ -457,10 +424,10 @@ print("v is  ", v.tolist())
 
 # %% [markdown]
 r"""
-The addition did not even copy it for itself. If the caller uses `v` again, the next gradient is wrong too.
+If the caller uses `v` again, the next gradient is wrong too.
 
 So this is the reason for the clone: **`grad_output` is not yours.** It can be shared with a sister branch, with the caller, or with itself. You may
-read it, and you may return it unchanged. You may not write into it. Does the copy "stay in the graph"? Ask:
+read it, and return it unchanged. You may not write into it. And does the copy "stay in the graph"? Ask, in an ordinary backward pass:
 """
 
 
@@ -468,22 +435,17 @@ read it, and you may return it unchanged. You may not write into it. Does the co
 class Asked(WithClone):
     @staticmethod
     def backward(ctx, grad_output):
-        grad_input = WithClone.backward(ctx, grad_output)
-        print(
-            "the copy requires a gradient:",
-            grad_input.requires_grad,
-            "  it has a grad_fn:",
-            grad_input.grad_fn is not None,
-        )
-        return grad_input
+        copy = WithClone.backward(ctx, grad_output)
+        print("recording:", torch.is_grad_enabled(), "  the copy requires a gradient:", copy.requires_grad)
+        return copy
 
 
-for rest in (lambda y: (2 * y).sum(), lambda y: y.sum()):
-    gradient(Asked.apply, rest)
+print("x.grad:", gradient(Asked.apply, lambda y: y.sum()))
+
 # %% [markdown]
 r"""
-In an ordinary backward pass there is no graph for it to stay in. And a backward without any clone is just as good, as long as it makes a new tensor.
-Here is one. It also repairs a second fault of the tutorial's version, at one single place:
+There is no graph for it to stay in. And a backward without a clone is as good, if it makes a new tensor. Here is one. It also repairs a second
+fault of the tutorial's version, at one single place:
 """
 
 
@@ -507,12 +469,12 @@ for words, relu in (("torch.relu", torch.relu), ("WithClone", WithClone.apply), 
 
 # %% [markdown]
 r"""
-At exactly 0, `torch.relu` has the gradient 0. The tutorial's mask `x < 0` leaves 0 out, and lets the whole gradient through. Neither is forced by
-mathematics; unit 08 is about such places. But an operation that claims to be ReLU should do what ReLU does.
+At exactly 0, the tutorial's mask `x < 0` lets the whole gradient through. Mathematics does not decide: 0 is a **kink**, a place where the slope jumps
+(unit 08). But an operation that claims to be ReLU should do what `torch.relu` does.
 
 ## 5. What saving is for
 
-What is `save_for_backward` for? An attribute `ctx.y = y` seems to do the same. Three things are different. The operation is $y = e^x$. Its derivative is the
+An attribute `ctx.y = y` seems to do the same as `save_for_backward`. Three things are different. The operation is $y = e^x$. Its derivative is the
 output itself, so the output is kept.
 """
 
@@ -564,45 +526,50 @@ versions.reveal(found)
 
 # %% [markdown]
 r"""
-**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute is
-a plain reference. It follows every change, and nobody notices.
+**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute
+follows every change, and nobody notices.
 
-**Memory.** The next cell makes a result `y` with each of them, runs a backward pass, and lets go of `y`. Is the memory of `y` free? Python's
-garbage collector, which finds objects that only hold each other, is switched off at first.
+**Memory.** The next cell makes a result and a loss, lets go of the result, and asks at four moments whether its memory is still held. Python's
+garbage collector, which finds objects that hold only each other, is off until the last one.
 """
 
 # %% name="memory"
 import gc
-import weakref
+
+from torch.multiprocessing.reductions import StorageWeakRef  # knows whether a tensor's memory is in use
 
 
-def life_of_result(operation):
-    """Whether the result is gone after a backward pass, after the loss is deleted, and after a collection."""
+def memory_of_result(operation, retain_graph):
     y = operation.apply(torch.ones(3, requires_grad=True))
-    watched = weakref.ref(y)
+    memory = StorageWeakRef(y.untyped_storage())
     loss = y.sum()
-    loss.backward()
     del y
-    gone = [watched() is None]
+    yield memory
+    loss.backward(retain_graph=retain_graph)
+    yield memory
     del loss
-    gone.append(watched() is None)
+    yield memory
     gc.collect()
-    return [*gone, watched() is None]
+    yield memory
 
 
 gc.collect()
 gc.disable()
-print("y is gone:   after the pass   and without the loss   and after a collection")
-for operation in (ExpSaved, ExpKept):
-    after_pass, without_loss, collected = life_of_result(operation)
-    print(f"{operation.__name__}     {after_pass!s:16} {without_loss!s:22} {collected}")
+print("                         before     after     without    after a")
+print("                         the pass   the pass  the loss   collection")
+for operation, retain_graph in ((ExpSaved, False), (ExpSaved, True), (ExpKept, False)):
+    found = ["free" if memory.expired() else "held" for memory in memory_of_result(operation, retain_graph)]
+    print(f"{operation.__name__}{', retain_graph' if retain_graph else '':16} " + "       ".join(found))
 gc.enable()
+
+y = ExpKept.apply(torch.ones(3, requires_grad=True))
+print("ExpKept: y.grad_fn.y is y:", y.grad_fn.y is y)
 
 # %% [markdown]
 r"""
-A saved tensor is freed by the backward pass, at once. An attribute stays as long as the node does. And here the node is held by its own result: `y` points to its
-node, the node's `ctx.y` points to `y`. In such a circle nothing is ever released by itself. It waits for the collector, which comes late, and knows
-nothing of a full GPU. `save_for_backward` knows that `y` is the node's own result, and stores it without the circle.
+A saved tensor is freed by the backward pass (unless it retains the graph). An attribute stays as long as the node does. And here the node is
+held by its own result: `y` points to its node, and the context, which is that node, points to `y`. Such a circle waits for the
+collector, which knows nothing of a full GPU. `save_for_backward` stores a result without the circle.
 
 **Second derivatives.** (Unit 09 is about them. Here you need one fact: with `create_graph=True` the backward is recorded too, so that
 it can be differentiated again.) The operation is $(3x)^3$. It is tempting to keep the intermediate $t = 3x$:
@@ -610,10 +577,8 @@ it can be differentiated again.) The operation is $(3x)^3$. It is tempting to ke
 
 
 # %% name="four_ways"
-class Reference:
-    """The same, with PyTorch's own operations."""
-
-    apply = staticmethod(lambda x: (3 * x) ** 3)
+def reference(x):
+    return (3 * x) ** 3
 
 
 class SavesInput(torch.autograd.Function):
@@ -641,10 +606,17 @@ class SavesMiddle(torch.autograd.Function):
         return grad_output * 9 * t**2
 
 
+# %% [markdown]
+r"""
+Others let autograd work the backward out, inside the forward:
+"""
+
+
+# %% name="inner_graph"
 class KeepsInnerGraph(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        with torch.enable_grad():  # let autograd work the backward out
+        with torch.enable_grad():
             ctx.inside = x.detach().requires_grad_()
             ctx.y = (3 * ctx.inside) ** 3
         return ctx.y.detach()
@@ -656,15 +628,15 @@ class KeepsInnerGraph(torch.autograd.Function):
 
 def both_derivatives(operation):
     x = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
-    result = operation.apply(x) ** 2  # 729 * x**6
+    result = operation(x) ** 2  # 729 * x**6
     (first,) = torch.autograd.grad(result, x, create_graph=True)
     (second,) = torch.autograd.grad(first, x)
     return first.item(), second.item()
 
 
 print("                 first     second derivative of the square, at x = 1")
-print("Reference      ", *both_derivatives(Reference))
-print("SavesInput     ", *both_derivatives(SavesInput))
+print("reference      ", *both_derivatives(reference))
+print("SavesInput     ", *both_derivatives(SavesInput.apply))
 
 # %% name="predict_second"
 second = predict(
@@ -679,27 +651,30 @@ second = predict(
 second
 
 # %% name="reveal_second" tags=["reveal"]
-right = both_derivatives(Reference)
+right, middle, inner = map(both_derivatives, (reference, SavesMiddle.apply, KeepsInnerGraph.apply))
 print("At x = 1:")
-print("SavesMiddle    ", *both_derivatives(SavesMiddle))
-print("KeepsInnerGraph", *both_derivatives(KeepsInnerGraph))
-middle, inner = (both_derivatives(operation) == right for operation in (SavesMiddle, KeepsInnerGraph))
-first_right = both_derivatives(SavesMiddle)[0] == both_derivatives(KeepsInnerGraph)[0] == right[0]
-claims = [middle and inner, middle and not inner, inner and not middle, first_right and not middle and not inner]
-second.reveal(dict(zip(second.choices, claims, strict=True)))
+print("SavesMiddle    ", *middle)
+print("KeepsInnerGraph", *inner)
+both_right = middle == right, inner == right
+first_only = middle[0] == inner[0] == right[0] and not any(both_right)
+second.reveal(
+    dict(zip(second.choices, [all(both_right), both_right == (1, 0), both_right == (0, 1), first_only], strict=True))
+)
 
 # %% [markdown]
 r"""
 13122 in place of 21870, and no error. The forward ran with recording off, so nobody knows that `t` came from `x`. To the second pass, `t` is
-a constant, and the part of the derivative that runs through it is missing. The inner graph has the same fault: it ends at a detached copy.
+a constant. The inner graph has the same fault: it ends at a detached copy.
 
-Inputs and outputs of `apply` are different: they stand in the outer graph, and come back from `saved_tensors` with their place in it.
-So: **save inputs and outputs; compute everything else again in the backward.** (Or return `t` as a second output.)
+Inputs and outputs of `apply` stand in the outer graph, and come back from `saved_tensors` with their place in it.
+So: **save inputs and outputs; compute everything else again in the backward.**
+
+(A good place for a pause.)
 
 ## 6. Two judges
 
-In unit 01 the nudge was the judge. **`gradcheck`** is that judge, ready made: it nudges every entry of every input, and compares. **`gradgradcheck`** does
-the same to the backward: it nudges what goes into it, and compares with its own derivative.
+In unit 01 the nudge was the judge. **`gradcheck`** is that judge, ready made: it nudges every entry of each input that requires a gradient, and
+compares. **`gradgradcheck`** does the same to the backward: it nudges what goes into it, and compares with its own derivative.
 """
 
 
@@ -707,19 +682,25 @@ the same to the backward: it nudges what goes into it, and compares with its own
 from torch.autograd import gradcheck, gradgradcheck
 
 
+class Swapped(SquaredProduct):
+    @staticmethod
+    def backward(ctx, grad_output):
+        return SquaredProduct.backward(ctx, grad_output)[::-1]  # the two gradients exchanged
+
+
 def leaves(*values, dtype=torch.float64):
     return [torch.tensor(value, dtype=dtype, requires_grad=True) for value in values]
 
 
-def verdict(judge, operation, inputs):
+def verdict(judge, program, inputs):
     try:
-        return "passes" if judge(operation.apply, inputs) else "fails"
+        return "passes" if judge(program, inputs) else "fails"
     except RuntimeError as error:  # GradcheckError is one, too
         return f"{type(error).__name__}"
 
 
-print("SquaredProduct:", verdict(gradcheck, SquaredProduct, leaves(2.0, 3.0)))
-print("Swapped:       ", verdict(gradcheck, Swapped, leaves(2.0, 3.0)))
+print("SquaredProduct:", verdict(gradcheck, SquaredProduct.apply, leaves(2.0, 3.0)))
+print("Swapped:       ", verdict(gradcheck, Swapped.apply, leaves(2.0, 3.0)))
 try:
     gradcheck(Swapped.apply, leaves(2.0, 3.0))
 except RuntimeError as error:
@@ -733,20 +714,18 @@ r"""
 # %% name="asked_wrongly"
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    single = verdict(gradcheck, SquaredProduct, leaves(2.0, 3.0, dtype=torch.float32))
-print(
-    "SquaredProduct in float32:        ", single, "  and a warning:", "not a double precision" in str(caught[0].message)
-)
-print("MyReLU at 0:                      ", verdict(gradcheck, MyReLU, leaves([-1.0, 0.0])))
-print("Swapped at x = y = 3:             ", verdict(gradcheck, Swapped, leaves(3.0, 3.0)))
+    single = verdict(gradcheck, SquaredProduct.apply, leaves(2.0, 3.0, dtype=torch.float32))
+print("SquaredProduct in float32:     ", single, " warned:", "not a double precision" in str(caught[0].message))
+print("MyReLU at 0:                   ", verdict(gradcheck, MyReLU.apply, leaves([-1.0, 0.0])))
+print("Swapped at x = y = 3:          ", verdict(gradcheck, Swapped.apply, leaves(3.0, 3.0)))
 expanded = torch.ones(1, dtype=torch.float64).expand(3).requires_grad_()
-print("ExpSaved on an expanded tensor:   ", verdict(gradcheck, ExpSaved, [expanded]))
+print("ExpSaved on an expanded tensor:", verdict(gradcheck, ExpSaved.apply, [expanded]))
 
 # %% [markdown]
 r"""
-- In **float32** a step of $10^{-6}$ drowns in rounding (the V of unit 01). Use float64 for all inputs, and for the parameters of a module too.
-- At a **kink**, the nudge measures across it. Keep inputs away from kinks.
-- Where **inputs are equal**, exchanged gradients look right. Use inputs that differ.
+- In **float32** a step of $10^{-6}$ drowns in rounding (unit 01). Use float64, for the parameters of a module too.
+- At a **kink**, the nudge measures across it.
+- Where **inputs are equal**, exchanged gradients look right.
 - In an **expanded** tensor, nudging one entry nudges all. gradcheck refuses it; give it a `.clone()`.
 
 Now four Functions that are wrong, or at least incomplete. The fourth computes with NumPy, which autograd cannot see.
@@ -772,6 +751,7 @@ suspects = {
     SavesMiddle: leaves([0.7]),
     NumpyCube: leaves([1.5]),
 }
+
 # %% name="predict_caught"
 caught_by = predict(
     "All inputs are float64, different, and away from kinks. How many of the four does gradcheck catch? How many does gradgradcheck catch?",
@@ -783,7 +763,7 @@ caught_by
 counts = {gradcheck: 0, gradgradcheck: 0}
 print("                gradcheck         gradgradcheck")
 for operation, inputs in suspects.items():
-    found = {judge: verdict(judge, operation, inputs) for judge in counts}
+    found = {judge: verdict(judge, operation.apply, inputs) for judge in counts}
     for judge in counts:
         counts[judge] += found[judge] != "passes"
     print(f"{operation.__name__:15} {found[gradcheck]:17} {found[gradgradcheck]}")
@@ -791,32 +771,39 @@ caught_by.reveal(*counts.values())
 
 # %% [markdown]
 r"""
-- **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. `WithoutClone` passes as well, because gradcheck gives each backward a
-  gradient that nobody else holds.
-- **gradgradcheck does not look at the forward.** It asks whether the backward's own derivative is right. That of `Swapped` is: it is the
-  derivative of two wrong formulas. (It catches `WithoutClone` because a leaf must not be changed in place; with the write under `no_grad` it would see a mismatch.)
+- **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. So has `WithoutClone`, if its `grad_output` is shared with nobody.
+- **gradgradcheck asks only about the backward's own derivative.** That of `Swapped` is right: it is the derivative of two wrong formulas. (Nor does it see a
+  wrong forward, if inputs alone are saved.)
 
 So run both. And know what slips through both:
 """
 
 # %% name="slips_through"
-for operation, inputs, fault in (
-    (ExpKept, leaves([0.7, -1.2]), "wrong after a change in place, and a circle in memory"),
-    (WithClone, leaves([3.0, -1.0]), "1 at exactly 0, where relu has 0"),
+for words, program, inputs in (
+    ("ExpKept: wrong after a change in place", ExpKept.apply, leaves([0.7, -1.2])),
+    ("WithClone: 1 at exactly 0", WithClone.apply, leaves([3.0, -1.0])),
 ):
-    verdicts = verdict(gradcheck, operation, inputs), verdict(gradgradcheck, operation, inputs)
-    print(f"{operation.__name__:10} {verdicts}: {fault}")
+    print(f"{words:40} {verdict(gradcheck, program, inputs)}, {verdict(gradgradcheck, program, inputs)}")
+
+print("\nWithoutClone and gradcheck, once more:")
+for words, program in (
+    ("alone", WithoutClone.apply),
+    ("beside x", lambda x: WithoutClone.apply(x) + x),
+    ("in a sum", lambda x: WithoutClone.apply(x).sum()),
+):
+    print(f"{words:40} {verdict(gradcheck, program, leaves([3.0, -1.0, 4.0]))}")
 
 # %% [markdown]
 r"""
-The judges look at numbers, at the places that you give them. Memory, versions, special places and shared tensors you must think of yourself.
+The judges look at numbers, at the places that you give them. Memory, versions and special places you must think of yourself. And let them judge your
+operation **inside others**: that shows what it does to tensors that it shares.
 
 ## 7. Three things to announce
 
 Some things autograd cannot find out. You announce them, with a method of `ctx` or a decorator.
 
-**`mark_dirty`: "I have changed this input in place."** Below, an operation doubles its input in place. `h` is computed from `a`, then doubled, and then
-*used again under its old name*.
+**`mark_dirty`: "I have changed this input in place."** Below, `h` is computed from `a`, then doubled in place, and then *used again under its old
+name*.
 """
 
 
@@ -861,47 +848,48 @@ print("nothing marked: h is {}, gradient of a {}".format(*after_doubling(DoubleI
 print("mark_dirty:     h is {}, gradient of a {}".format(*after_doubling(DoubleMarked)))
 dirty.reveal(after_doubling(DoubleInPlace)[1])
 
+
 # %% [markdown]
 r"""
-Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node, its version is
-counted up, and leaves are protected as in unit 04. What is marked must also be returned.
+Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node, and a leaf that
+requires a gradient is refused, as in unit 04. What is marked must be returned.
 
-**`mark_non_differentiable`: "this output has no gradient."** For whole numbers, such as indices, autograd knows that by itself. For a float output you
-have to say it.
+**`mark_non_differentiable`: "this output has no gradient."** Below, `index` is a whole number: autograd knows by itself that it has none. `share` is a
+float, and has to be marked.
 """
 
 
 # %% name="non_differentiable"
-class LargestMarked(torch.autograd.Function):
-    """The largest entry, its index, and a mask of 0.0 and 1.0 that is not to be differentiated."""
+class Largest(torch.autograd.Function):
+    """The largest entry, its index, and its share of the sum."""
 
     @staticmethod
     def forward(ctx, x):
         value, index = x.max(0)
-        mask = (x == value).to(x.dtype)
-        ctx.mark_non_differentiable(mask)
-        ctx.save_for_backward(mask)
-        return value, index, mask
+        share = value / x.sum()
+        ctx.mark_non_differentiable(share)
+        ctx.save_for_backward(index)
+        ctx.length = len(x)
+        return value, index, share
 
     @staticmethod
-    def backward(ctx, grad_value, grad_index, grad_mask):
-        print("comes in:", grad_value.tolist(), grad_index.tolist(), grad_mask.tolist())
-        (mask,) = ctx.saved_tensors
-        return grad_value * mask
+    def backward(ctx, *incoming):
+        print("comes in:     ", *(g.item() for g in incoming))
+        (index,) = ctx.saved_tensors
+        return incoming[0] * torch.nn.functional.one_hot(index, ctx.length)
 
 
 x = torch.tensor([1.0, 7.0, 4.0], requires_grad=True)
-value, index, mask = LargestMarked.apply(x)
-print("requires_grad:", value.requires_grad, index.requires_grad, mask.requires_grad)
-value.backward(torch.tensor(2.5))
-print("x.grad:  ", x.grad.tolist())
+outputs = Largest.apply(x)
+print("requires_grad:", *(one.requires_grad for one in outputs))
+outputs[0].backward(torch.tensor(2.5))
+print("x.grad:       ", x.grad.tolist())
 
 # %% [markdown]
 r"""
-The backward still gets one incoming gradient for each output. Where none arrives, it is filled with zeros.
+The backward gets one incoming gradient for each output all the same. Where none arrives, it is filled with zeros.
 
-**`@once_differentiable`: "do not differentiate my backward."** `NumpyCube` cannot do second derivatives. Without the mark they come out wrong, in silence. With it, asking is
-an error:
+**`@once_differentiable`: "do not differentiate my backward."** `NumpyCube` cannot do second derivatives.
 """
 
 # %% name="once_differentiable"
@@ -929,12 +917,12 @@ for operation in (NumpyCube, NumpyCubeOnce):
 r"""
 ## 8. setup_context, torch.func and vmap
 
-`torch.func` (unit 05) has its own way to run code, and asks for the halves in three parts. The forward computes, and gets no `ctx`.
-`setup_context` gets the inputs as a tuple and the output, and keeps what the backward needs.
+`torch.func` (unit 05) asks for the halves in three parts. The forward computes, and gets no `ctx`. `setup_context` gets the inputs as a tuple and the
+output, and keeps what the backward needs.
 """
 
 
-# %% name="setup_context"
+# %% name="square"
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(x):
@@ -955,6 +943,7 @@ class SquareWithRule(Square):
     generate_vmap_rule = True
 
 
+# %% name="setup_context"
 def attempt(compute):
     try:
         return compute().tolist()
@@ -970,8 +959,8 @@ for operation in (MyReLU, Square, SquareWithRule):
 
 # %% [markdown]
 r"""
-So in new code, write `setup_context`. With `generate_vmap_rule = True`, `vmap` works as well, as long as both halves are written with
-PyTorch's own operations.
+So in new code, write `setup_context`. With `generate_vmap_rule = True`, `vmap` runs your halves on whole batches. They must be code that it can run:
+PyTorch's own operations, no NumPy, and no `if` that asks for a value.
 
 A forward without `ctx` looks like a plain function, and it is one. That is a trap:
 """
@@ -996,10 +985,10 @@ direct.reveal({choice: choice.startswith(str(node and node.name())) for choice i
 
 # %% [markdown]
 r"""
-Called directly, the forward is ordinary code, and its operations are recorded one by one. Your backward is never asked. Where both agree you do not notice.
-Where the backward differs on purpose, as in unit 07, the whole operation is without effect.
+Called directly, the forward is ordinary code, and your backward is never asked. Where the backward differs on purpose, as in unit 07, the whole
+operation is without effect.
 
-One more error can meet you on the way to `setup_context`: an operation that returns its input as it is, and saves it.
+One more error can meet you: an operation that returns its input as it is, and saves it.
 """
 
 
@@ -1042,69 +1031,71 @@ Functions were not always static. You will meet old code that looks like this: i
 
 
 # %% name="legacy"
-class OldScale(torch.autograd.Function):
+class OldParabola(torch.autograd.Function):
     def __init__(self, factor):
         super().__init__()
         self.factor = factor
 
     def forward(self, x):
-        return x * self.factor
+        self.save_for_backward(x)
+        return self.factor * x**2
 
     def backward(self, grad_output):
-        return grad_output * self.factor
+        (x,) = self.saved_tensors
+        return grad_output * self.factor * 2 * x
 
 
 x = torch.tensor([2.0, -3.0], requires_grad=True)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    old = OldScale(4.0)
-print("OldScale(4.0):   ", caught[0].category.__name__, "...", str(caught[0].message).split(". ")[1])
+    old = OldParabola(4.0)
+print("OldParabola(4.0):   ", caught[0].category.__name__, str(caught[0].message).split(". Inst")[0])
 try:
     old(x)
 except RuntimeError as error:
-    print("OldScale(4.0)(x):", "RuntimeError:", str(error).split(" (")[0])
+    print("OldParabola(4.0)(x):", "RuntimeError:", str(error).split(" (")[0])
 
 # %% [markdown]
 r"""
-Making the object only warns. Calling it is the error, and the error asks for a *static forward method*. Four changes make it new:
+Making the object warns. Calling it is the error, and the error asks for a *static forward method*. Four changes make it new:
 
 1. no `__init__`: what it took becomes an argument of `forward`, and gets a None in the backward;
 2. `@staticmethod` before both, and `ctx` in place of `self`;
-3. `self.save_for_backward` and `self.saved_tensors` become those of `ctx`;
-4. calls `OldScale(4.0)(x)` become `Scale.apply(x, 4.0)`.
+3. `self.save_for_backward`, `self.saved_tensors` and `self.factor` become those of `ctx`;
+4. calls `OldParabola(4.0)(x)` become `Parabola.apply(x, 4.0)`.
 """
 
 
 # %% name="modernised"
-class Scale(torch.autograd.Function):
+class Parabola(torch.autograd.Function):
     @staticmethod
-    def forward(x, factor):
-        return x * factor
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        _, ctx.factor = inputs
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return factor * x**2
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * ctx.factor, None
+        (x,) = ctx.saved_tensors
+        return grad_output * ctx.factor * 2 * x, None
 
 
-Scale.apply(x, 4.0).sum().backward()
+Parabola.apply(x, 4.0).sum().backward()
 print("x.grad:", x.grad.tolist())
 
 # %% [markdown]
 r"""
 ## 10. When not to write one
 
-Autograd differentiates what you compose of PyTorch's operations, to any order, and gets it right. Write a Function only if you have one of these reasons:
+What you compose of PyTorch's operations needs no Function: each brings its backward, and most backwards can be differentiated again. Write one if you
+have one of these reasons:
 
 - the computation leaves PyTorch: NumPy, a C library, a solver;
 - you know a backward that is more exact, faster, or saves less than what autograd would do;
 - the backward should *not* be the derivative of the forward (unit 07).
 
-For the first reason there is a sibling: **`torch.library.custom_op`**. A Function is looked into by compilers: `torch.compile` tries to trace what is inside. A custom op is
-a closed box for compilers too, with a name and declared types. The two halves are the same:
+For the first reason there is a sibling: **`torch.library.custom_op`**. `torch.compile` tries to trace what is inside a Function. What is inside a custom
+op it leaves alone, and calls it by its name. So you declare the types, and which arguments are changed in place (`mutates_args`, here none). The two halves are the same:
 """
 
 
@@ -1130,9 +1121,10 @@ r"""
 
 | the message says | what it means | where |
 |---|---|---|
-| returned an incorrect number of gradients | one value for each argument of `forward`; None for what is no tensor; a tuple, no list | [section 2](#2.-One-gradient-for-each-argument) |
+| returned an incorrect number of gradients | one value for each argument that was handed over; None for what is no tensor; a tuple, no list | [section 2](#2.-One-gradient-for-each-argument) |
 | returned a gradient different than None | a gradient for an argument that is no tensor | [section 2](#2.-One-gradient-for-each-argument) |
-| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 1](#1.-From-a-pair-to-a-Function) |
+| expected Variable or None (got list) | one gradient, in a list | [section 2](#2.-One-gradient-for-each-argument) |
+| returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 2](#2.-One-gradient-for-each-argument) |
 | save_for_backward can only save variables | a number, a shape, a tuple: keep it as an attribute of `ctx` | [section 2](#2.-One-gradient-for-each-argument) |
 | Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
 | has been modified by an inplace operation | what was saved was changed before the backward (unit 04) | [section 5](#5.-What-saving-is-for) |
@@ -1141,15 +1133,15 @@ r"""
 | trying to differentiate twice a function that was marked with @once_differentiable | the backward cannot be differentiated, and says so | [section 7](#7.-Three-things-to-announce) |
 | must override the setup_context staticmethod; does not have vmap support; returned as-is as output | `torch.func` and `vmap` ask for more | [section 8](#8.-setup_context,-torch.func-and-vmap) |
 | should not be instantiated; Legacy autograd function with non-static forward method | an old Function, or a new one that is called | [section 9](#9.-An-old-one) |
-| no message, and the gradient is None | the tensors came in a list | [section 2](#2.-One-gradient-for-each-argument) |
+| element 0 of tensors does not require grad; or no message, and the gradient is None | the tensors came in a list | [section 2](#2.-One-gradient-for-each-argument) |
 | no message, and the backward is never run | `forward` was called in place of `apply` | [section 8](#8.-setup_context,-torch.func-and-vmap) |
 
 ## What you can do now
 
 - You can teach autograd an operation: both halves, one gradient for each argument, None where there is none to give.
-- You can say why `grad_output` must not be written into, and show it in three ways; and you know why the graph has no part in it.
+- You can show in three ways why `grad_output` must not be written into, and why the graph has no part in it.
 - You know what `save_for_backward` does that an attribute does not, and what may be saved if second derivatives are to be right.
-- You can put an operation before both judges, in float64, away from kinks, and you know what slips through each of them.
+- You can put an operation before both judges, and you know what slips through each of them.
 - You can make a Function fit for `torch.func` and `vmap`, and bring an old one up to date.
 
 The exercises are in `exercises/06_custom_function.ipynb`.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import pytest
 import torch
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from course_utils.checks.catalogue import find
 from course_utils.widgets.status import CUT_OFF
 
 from .every_unit import EveryUnit
+from .explorer_cell import fresh
 from .stored import StoredUnit, last_output, named
 
 UNIT = StoredUnit("05_asking_for_gradients")
@@ -23,44 +22,6 @@ NUMBERS = r"((?:-?[\d.]+(?:, )?)+)"
 
 class TestUnit05(EveryUnit):
     """What holds for every unit."""
-
-
-@dataclass(frozen=True)
-class Explorer:
-    """An explorer on the page: its controls, and what it says."""
-
-    cell: Locator
-
-    def says(self, words: str) -> str:
-        """What is written below the picture, once it holds these words; the picture says the same."""
-        status = self.cell.get_by_role("status")
-        expect(status).to_contain_text(words)
-        text = status.inner_text()
-        expect(self.picture).to_have_attribute("alt", text)
-        return text
-
-    @property
-    def picture(self) -> Locator:
-        return self.cell.locator("img")
-
-    @property
-    def drawn(self) -> str:
-        """The SVG of the picture, as text."""
-        return base64.b64decode(self.picture.get_attribute("src").partition("base64,")[2]).decode()
-
-    def slider(self, name: str) -> Locator:
-        return self.cell.get_by_role("slider", name=name, exact=True)
-
-    def chosen(self, label: str) -> Locator:
-        return self.cell.get_by_label(label, exact=True)
-
-
-def fresh(page, name):
-    page.run(name)
-    found = Explorer(page.cell(name))
-    expect(found.picture).to_be_visible()
-    expect(found.cell.get_by_role("status")).not_to_be_empty()
-    return found
 
 
 @pytest.fixture
@@ -144,10 +105,10 @@ def test_another_function_has_a_slider_for_each_of_its_outputs(jacobian):
 def test_the_normalisations_are_switched_by_keyboard(batch):
     titles = {
         "batch norm, training": "The samples mix.",
-        "batch norm, eval": "No output depends on another sample.",
+        "batch norm, eval": "In the backward pass no output meets another sample.",
         "batch norm, mean detached": "The samples mix.",
-        "batch norm, mean and variance detached": "No output depends on another sample.",
-        "layer norm": "No output depends on another sample.",
+        "batch norm, mean and variance detached": "In the backward pass no output meets another sample.",
+        "layer norm": "In the backward pass no output meets another sample.",
     }
     switches = batch.cell.get_by_role("radio").all()
     assert len(switches) == len(titles)

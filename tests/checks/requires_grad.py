@@ -1,5 +1,7 @@
 """Unit 03: right answers written differently, and mutants of the solutions that are still right."""
 
+import copy
+
 import numpy as np
 import torch
 
@@ -27,6 +29,11 @@ def filled_in_place(point, angle):
 def from_constants(point, angle):
     across = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=point.dtype)
     return angle.cos() * point + angle.sin() * (across @ point)
+
+
+def by_the_exponential(point, angle):
+    across = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=point.dtype)
+    return torch.linalg.matrix_exp(angle * across) @ point
 
 
 # mend_position
@@ -119,6 +126,11 @@ def with_a_copy(w, now, later, reward):
     return ((now @ w - (reward + 0.9 * later @ old)) ** 2).mean()
 
 
+def through_numpy(w, now, later, reward):
+    target = reward + 0.9 * torch.from_numpy(later.numpy() @ w.detach().numpy())
+    return torch.nn.MSELoss()(now @ w, target)
+
+
 # freeze_body
 
 
@@ -175,6 +187,21 @@ def in_inference_mode_and_cloned(network, x):
     return y.clone()
 
 
+def with_a_copy_of_the_network(network, x):
+    with torch.no_grad():
+        return copy.deepcopy(network).eval()(x)
+
+
+def every_layer_put_back(network, x):
+    modes = {module: module.training for module in network.modules()}
+    network.train(False)
+    with torch.no_grad():
+        result = network(x)
+    for module, training in modes.items():
+        module.training = training
+    return result
+
+
 def with_grad_mode_kept_by_hand(network, x):
     training, enabled = network.training, torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -194,7 +221,7 @@ RIGHT = {
     ),
     "predict_bytes": ([8000, 4040, 0], (2 * 4000, 40 + 4000, 0.0), np.array([8000, 4040, 0])),
     "choose_eval": ("b", "B", " b.", "(b)"),
-    "mend_rotation": (by_cat, by_coordinates, filled_in_place, from_constants),
+    "mend_rotation": (by_cat, by_coordinates, filled_in_place, from_constants, by_the_exponential),
     "mend_position": (as_a_product, by_exponentials, one_after_the_other),
     "mend_plot": (not_in_place, in_no_grad, cloned_first, from_numbers, by_numpy),
     "fixed_target": (
@@ -204,6 +231,7 @@ RIGHT = {
         detached_in_place,
         flag_off_and_on_again,
         with_a_copy,
+        through_numpy,
     ),
     "freeze_body": (by_the_module, by_name, with_new_parameters, all_off_then_the_head_on),
     "use_network": (
@@ -211,6 +239,8 @@ RIGHT = {
         with_a_decorator,
         in_inference_mode_and_cloned,
         with_grad_mode_kept_by_hand,
+        with_a_copy_of_the_network,
+        every_layer_put_back,
     ),
 }
 

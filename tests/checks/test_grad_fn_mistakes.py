@@ -55,6 +55,8 @@ def hooked(body: str):
 
 GIVEN = "h = torch.tanh(w * h + x)\nloss = (h - 0.5) ** 2\nw.grad = None\n"
 NOTE = "gradients.append(w.grad)\n"
+CUT = "h = torch.tanh(w * h.detach() + x)\nloss = (h - 0.5) ** 2\n"
+BACKWARD = "loss.backward()\ngradients.append(w.grad)\ntotal = total + loss.item()"
 SIGMOID = "s = torch.sigmoid(a)\n"
 
 
@@ -85,6 +87,33 @@ def straight_on(result):
     return [node.variable]
 
 
+IS_A_LEAF = "if hasattr(node, 'variable'): found.append(node"
+
+
+def leaves(lines: str):
+    """A walk that comes to each node once, does these things with it, and returns `found`."""
+    names: dict[str, object] = {"torch": torch}
+    body = "".join(f"        {line}\n" for line in lines.splitlines())
+    exec(
+        "def leaves_behind(result):\n    found, nodes = [], [result.grad_fn]\n    for node in nodes:\n"
+        "        nodes += [one for one, _ in dict.fromkeys(node.next_functions) if one and one not in nodes]\n"
+        f"{body}    return found\n",
+        names,
+    )
+    return names["leaves_behind"]
+
+
+def waiting_twice(result):
+    seen, stack = [], [result.grad_fn]
+    while stack:
+        node = stack.pop()
+        seen.append(node)
+        for following, _ in node.next_functions:
+            if following and following not in seen:
+                stack.append(following)
+    return [node.variable for node in seen if hasattr(node, "variable")]
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "label"),
     [
@@ -94,6 +123,24 @@ def straight_on(result):
         ("leaves_behind", every_path, "leaves_repeated"),
         ("leaves_behind", none_asked_for_its_leaf, "none_not_skipped"),
         ("leaves_behind", straight_on, "first_input_only"),
+        ("leaves_behind", waiting_twice, "leaves_repeated"),
+        (
+            "leaves_behind",
+            leaves("if hasattr(node, 'variable') and node.variable not in found:\n    found.append(node.variable)"),
+            "compared_by_their_numbers",
+        ),
+        (
+            "leaves_behind",
+            leaves(f"if node is nodes[0]: result.sum().backward()\n{IS_A_LEAF}.variable)"),
+            "backward_was_run",
+        ),
+        (
+            "leaves_behind",
+            leaves(f"if node is nodes[0]: result.backward()\n{IS_A_LEAF}.variable)"),
+            "backward_without_a_number",
+        ),
+        ("leaves_behind", leaves(f"{IS_A_LEAF}.variable.detach())"), "other_tensors"),
+        ("leaves_behind", leaves(f"{IS_A_LEAF})"), "nodes_not_tensors"),
         ("mend_history", train(GIVEN + "loss.backward()\n" + NOTE + "total = total + loss"), "error_back"),
         (
             "mend_history",
@@ -110,6 +157,16 @@ def straight_on(result):
             train(GIVEN + "loss.detach().backward()\n" + NOTE + "total = total + loss.item()"),
             "cut_too_early",
         ),
+        ("mend_history", train(CUT + "if w.grad is not None: w.grad.zero_()\n" + BACKWARD), "one_tensor_noted"),
+        ("mend_history", train(CUT + BACKWARD + "\nw.grad.zero_()"), "one_tensor_noted"),
+        ("mend_history", train(CUT + BACKWARD), "one_tensor_noted"),
+        ("mend_history", train(CUT + "w.grad.zero_()\n" + BACKWARD), "nothing_there_to_set_to_zero"),
+        (
+            "mend_history",
+            train(CUT + "gradients += torch.autograd.grad(loss, w, create_graph=True)\ntotal = total + loss.item()"),
+            "gradients_hold_graphs",
+        ),
+        ("mend_history", train(CUT + "w.grad = None\n" + BACKWARD.replace("total +", "0.0 +")), "no_mean"),
         ("mend_step_between", update("first.backward(retain_graph=True)\noptimizer.step()"), "first_loss_only"),
         ("mend_step_between", update("second.backward()\noptimizer.step()"), "second_loss_only"),
         ("mend_step_between", update("(first + second).backward()"), "no_step"),
@@ -121,6 +178,9 @@ def straight_on(result):
         ("mend_capped", capped(SIGMOID + "s = s.detach()\ns[s > limit] = limit"), "graph_cut"),
         ("mend_capped", capped(SIGMOID + "s.data[s > limit] = limit"), "change_hidden"),
         ("mend_capped", capped(SIGMOID + "s.detach().numpy()[(s > limit).numpy()] = limit"), "change_hidden"),
+        ("mend_capped", capped(SIGMOID + "s = s.clone()\ns[a > limit] = limit"), "input_capped"),
+        ("mend_capped", capped(SIGMOID + "s = s.detach().clamp(max=limit).requires_grad_()"), "new_leaf"),
+        ("mend_update", step_of("w = w.detach()\nw -= lr * w.grad"), "detached_has_no_grad"),
         ("mend_update", step_of("w.data = w.data - lr * w.grad"), "change_hidden"),
         ("mend_update", step_of("w.data.sub_(lr * w.grad)"), "change_hidden"),
         ("mend_update", step_of("w[:] -= lr * w.grad"), "through_a_view"),
@@ -137,7 +197,27 @@ def straight_on(result):
             "nothing_returned",
         ),
         ("clip_and_note", hooked("noted.append(gradient.clone())\ngradient.clamp_(-limit, limit)"), "written_into"),
-        ("clip_and_note", hooked("gradient.clamp_(-limit, limit)\nnoted.append(gradient)"), "written_into"),
+        (
+            "clip_and_note",
+            hooked("gradient.clamp_(-limit, limit)\nnoted.append(gradient)"),
+            "written_into_what_was_noted",
+        ),
+        (
+            "clip_and_note",
+            hooked("noted.append(gradient)\nreturn gradient.clamp_(-limit, limit)"),
+            "written_into_what_was_noted",
+        ),
+        ("clip_and_note", lambda y, limit: lambda gradient: gradient.clamp(-limit, limit), "hook_returned"),
+        ("clip_and_note", lambda y, limit: y.register_hook(lambda g: g.clamp(-limit, limit)), "handle_returned"),
+        ("clip_and_note", lambda y, limit: y, "tensor_returned"),
+        ("clip_and_note", hooked("return gradient.clamp(-limit, limit)"), "list_not_filled"),
+        ("clip_and_note", hooked("noted = [gradient]\nreturn gradient.clamp(-limit, limit)"), "list_not_filled"),
+        (
+            "clip_and_note",
+            hooked("noted.append(gradient)\nif gradient > limit: return limit\nreturn gradient"),
+            "whole_tensors_compared",
+        ),
+        ("predict_second_pass", (1, 1, 0, 0, 0), "one_and_zero_exchanged"),
         (
             "clip_and_note",
             hooked("gradient = gradient.clamp(-limit, limit)\nnoted.append(gradient)\nreturn gradient"),
@@ -178,6 +258,19 @@ def test_what_an_earlier_graph_adds_is_not_shown_as_the_learners():
     result = check("mend_update", step_of("w.data -= lr * w.grad"))
     assert "an earlier graph notices the change" in repr(result)
     assert "yours False, expected True" in repr(result)
+
+
+@pytest.mark.parametrize("body", ["s = torch.where(s > limit, limit, s)", "s = s.clamp(max=limit)"])
+def test_praise_does_not_speak_of_a_copy_that_nobody_made(body):
+    result = check("mend_capped", capped(SIGMOID + body))
+    assert result.status == "right"
+    assert "copy" not in result.html()
+
+
+def test_where_code_raises_what_was_expected_stands_part_by_part():
+    result = check("clip_and_note", lambda y, limit: 1 / 0)
+    assert "yours raises ZeroDivisionError, expected how many were noted: 2, noted: (" in repr(result)
+    assert "how many were noted: 2,\nnoted: (" in result.html()
 
 
 def test_a_check_leaves_recording_as_it_was():

@@ -12,7 +12,7 @@ from course_utils.checks.catalogue import all_exercises, find
 from course_utils.checks.checking import examine
 from course_utils.checks.evidence import call, numbers_of
 from course_utils.checks.plain import RELATIVE_TOLERANCE
-from course_utils.checks.result import hints_html
+from course_utils.checks.result import hints_html, paragraphs
 
 VOID = {"br", "img", "hr"}
 
@@ -115,6 +115,20 @@ def test_hints_are_closed_and_open_one_inside_the_other():
     assert [tree.text.index(text) for text in ("Hint 1 of 3", "one", "Hint 2 of 3", "two code", "three")] == sorted(
         tree.text.index(text) for text in ("Hint 1 of 3", "one", "Hint 2 of 3", "two code", "three")
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("the *other* factor", "the <em>other</em> factor"),
+        ("*No*.", "<em>No</em>."),
+        ("2*x*y**2 and 2*x**2*y", "2*x*y**2 and 2*x**2*y"),
+        ("x**2 * y**3", "x**2 * y**3"),
+        ("`a *b* c` < *d*", "<code>a *b* c</code> &lt; <em>d</em>"),
+    ],
+)
+def test_stress_is_no_star_and_a_product_is_no_stress(text, html):
+    assert paragraphs(text) == html
 
 
 def test_no_hints_leave_no_trace():

@@ -16,10 +16,11 @@ import pytest
 
 from course_utils.grading import sandbox
 from course_utils.grading.cut import probe_of
-from course_utils.grading.kernel import ForkedKernel, Warm
+from course_utils.grading.kernel import ForkedKernel
 from course_utils.grading.limits import MB, Limits
 from course_utils.grading.run import Way, open_runner
 from course_utils.grading.sandbox import scratch
+from course_utils.grading.warm import Branch, GoneError, Warm, WarmError
 from course_utils.refusal import Refusal
 
 pytestmark = [
@@ -36,17 +37,25 @@ LIMITS = Limits(exercise=20, memory=128 * MB, memory_in_all=400 * MB, file_size=
 
 
 @pytest.fixture(scope="module")
-def warm(root, tmp_path_factory):
-    home = sandbox.make_home(tmp_path_factory.mktemp("home"))
-    process = Warm(home, LIMITS, [root])
-    yield process
+def oven(root, tmp_path_factory):
+    """The warm process, and a file with what it says."""
+    folder = tmp_path_factory.mktemp("warm")
+    process = Warm(sandbox.make_home(folder / "home"), folder / "log", secret=[root])
+    yield process, folder / "log"
     process.close()
+
+
+@pytest.fixture(scope="module")
+def warm(oven):
+    branch = Branch(oven[0].door, oven[1], LIMITS)
+    yield branch
+    branch.close()
 
 
 class Ran:
     """What became of cells that ran one after the other in one child."""
 
-    def __init__(self, warm: Warm, *cells: str, seconds: float = 20) -> None:
+    def __init__(self, warm: Branch, *cells: str, seconds: float = 20) -> None:
         self.kernel = ForkedKernel(warm, PROBE)
         self.text, self.errors = "", []
         try:
@@ -183,8 +192,8 @@ def test_processes_are_limited_and_all_gone_at_the_end(warm):
     assert _below(warm) == before
 
 
-def _below(warm: Warm) -> int:
-    return len(psutil.Process(warm._process.pid).children(recursive=True))
+def _below(warm: Branch) -> int:
+    return len(warm._process.children(recursive=True))
 
 
 ANYWHERE = "import os\n{}for n in range(3, 30):\n{}    try: os.write(n, {!r})\n{}    except OSError: pass"
@@ -223,9 +232,11 @@ def test_output_is_cut_and_the_evidence_is_not(warm, evidence):
 
 def test_nothing_lives_on_when_the_process_that_keeps_the_walls_is_killed(root, tmp_path):
     script = (
-        "import sys; from pathlib import Path; from course_utils.grading import kernel, sandbox, limits, cut\n"
-        f"warm = kernel.Warm(sandbox.make_home(Path({str(tmp_path / 'home')!r})), limits.Limits())\n"
-        f"one = kernel.ForkedKernel(warm, cut.probe_of('mean_backward'))\n"
+        "import sys; from pathlib import Path; from course_utils.grading import kernel, sandbox, limits, cut, warm\n"
+        f"folder = Path({str(tmp_path)!r}); log = folder / 'log'\n"
+        "process = warm.Warm(sandbox.make_home(folder / 'home'), log, [])\n"
+        "branch = warm.Branch(process.door, log, limits.Limits())\n"
+        "one = kernel.ForkedKernel(branch, cut.probe_of('mean_backward'))\n"
         "one.execute_cell_input('while True: pass')\nprint('ready', flush=True); one.await_reply('1', 600)"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
@@ -237,6 +248,71 @@ def test_nothing_lives_on_when_the_process_that_keeps_the_walls_is_killed(root, 
     process.stdout.close()
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
+
+
+NEIGHBOUR = """
+import os, socket
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen()
+local = socket.socket(socket.AF_UNIX)
+local.bind("\\0neighbour")
+local.listen()
+os.system("sleep 300 &")
+print(server.getsockname()[1])
+"""
+
+
+def test_what_runs_beside_it_is_out_of_reach(oven, warm):
+    beside = Branch(oven[0].door, oven[1], LIMITS)
+    kernel = ForkedKernel(beside, PROBE)
+    try:
+        kernel.await_reply(kernel.execute_cell_input(NEIGHBOUR), 20)
+        port = int(kernel.get_message("iopub")["content"]["text"])
+        tried = Ran(
+            warm,
+            "import os, socket\nerrors = []",
+            f"for kind, place in ((socket.AF_INET, ('127.0.0.1', {port})), (socket.AF_UNIX, '\\0neighbour')):\n"
+            "    try: socket.socket(kind).connect(place)\n    except OSError as error: errors.append(error.errno)",
+            "print(errors, sorted(int(name) for name in os.listdir('/proc') if name.isdigit()))",
+        )
+        assert tried.text == "[111, 111] [1, 2]\n"
+        assert warm._process != beside._process
+        assert kernel.is_alive()
+    finally:
+        kernel.stop()
+        beside.close()
+
+
+def test_a_branch_that_is_lost_is_made_anew_and_one_that_hung_up_is_gone_with_all_of_its_child(oven, evidence):
+    branch = Branch(oven[0].door, oven[1], LIMITS)
+    assert Ran(branch, "print(1)").text == "1\n"
+    branch._process.kill()
+    with pytest.raises(WarmError, match="the process that forks the kernels: "):
+        ForkedKernel(branch, PROBE)
+    assert Ran(branch, SETUP, RIGHT, EVIDENCE).text == evidence
+    kernel = ForkedKernel(branch, PROBE)
+    kernel.execute_cell_input("import os\nos.fork()\nwhile True: pass")
+    family = [branch._process, *branch._process.children(recursive=True)]
+    assert len(family) >= 3
+    branch.close()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+    kernel.stop()
+
+
+def test_without_a_warm_process_it_says_why(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    process = Warm(home, tmp_path / "log")  # which finds nothing to run in there
+    branch = Branch(process.door, tmp_path / "log", LIMITS)
+    try:
+        with pytest.raises(WarmError, match="No module named"):
+            branch.fork()
+        with pytest.raises(GoneError, match="No module named"):
+            branch.fork()
+    finally:
+        process.close()
 
 
 @pytest.mark.skipif(not ROOT, reason="only root can become somebody else; else all of this file runs as a user")

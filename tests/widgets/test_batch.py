@@ -108,11 +108,11 @@ def test_the_picture_stamps_each_sample_and_names_the_sum():
     e = explorer(column=1)
     words = words_in(e.picture())
     assert words.count("DISAGREE") == 3
-    assert {"change of y[2, 1]", "x[0, 1]", "gradient of y[:, 1].sum(): torch", "the samples mix"} <= set(words)
+    assert {"gradient of y[2, 1]", "x[0, 1]", "gradient of y[:, 1].sum(): torch", "the samples mix"} <= set(words)
     e.set(function="layer norm")
     words = words_in(e.picture())
     assert words.count("agree") == 3
-    assert "no output depends on another sample" in words
+    assert "in the backward pass no output meets another sample" in words
 
 
 @pytest.mark.parametrize("samples", [2, MOST])

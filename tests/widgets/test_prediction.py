@@ -119,6 +119,24 @@ def test_the_button_keeps_the_choice_and_closes_the_question():
     assert "That is right" in repr(guess.reveal("36"))
 
 
+def test_a_choice_made_before_the_press_that_arrives_behind_it_is_the_one_that_counts():
+    guess = choice()
+    (radio,), button, line = live(guess)
+    radio.value = "36"
+    button.click()
+    radio.value = "24"
+    assert "You predicted: 24. Now run the next cell." in line.value
+    assert "You predicted: 24. It is: 36." in repr(guess.reveal("36"))
+
+
+def test_what_code_has_kept_is_not_changed_by_the_page():
+    guess = choice()
+    (radio,), _, _ = live(guess)
+    guess.keep("36")
+    radio.value = "24"
+    assert guess.kept() == "You predicted: 36."
+
+
 def test_a_field_that_holds_no_number_is_named_and_stays_open():
     guess = numbers()
     fields, button, line = live(guess)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import resource
+import socket
 import struct
 from pathlib import Path
 
-NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PIDS = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NETWORK = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
 NOBODY = 65534
 _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
 _DETACH = 2
+_SET_FLAGS, _UP = 0x8914, 1  # of a network's interface
 _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 4, 38
 _CAPABILITIES_VERSION = 0x20080522
 
@@ -35,6 +38,13 @@ def unshare(flags: int) -> None:
 def enter(descriptor: int, kind: int) -> None:
     """Go into the namespace behind an open file of /proc/.../ns/."""
     _call("setns", descriptor, kind)
+
+
+def no_neighbours() -> None:
+    """Share neither network nor anything else by which one could talk to what runs beside; speak to oneself alone."""
+    unshare(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_one:
+        fcntl.ioctl(any_one, _SET_FLAGS, struct.pack("16sh22x", b"lo", _UP))
 
 
 def uncover(folder: str) -> None:

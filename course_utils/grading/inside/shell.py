@@ -17,13 +17,20 @@ PIECE = 4_000  # characters of one message: as JSON at most 48 kB
 MOST_TEXT = 1_000_000  # characters of one cell's output; evidence has a few thousand
 
 
+class _Shell(InteractiveShell):
+    """IPython without the completion of names, whose libraries are slow to load."""
+
+    def init_completer(self) -> None:
+        """Nothing: nobody types."""
+
+
 def new_shell() -> InteractiveShell:
     """An IPython that keeps no history, starts no thread, and shows no tracebacks."""
     quiet = Config()
     quiet.HistoryManager.enabled = False
     quiet.InteractiveShell.colors = "NoColor"
     quiet.InteractiveShell.cache_size = 0
-    shell = InteractiveShell.instance(config=quiet)
+    shell = _Shell.instance(config=quiet)
     for name in ("showtraceback", "showsyntaxerror", "showindentationerror"):
         setattr(shell, name, lambda *arguments, **options: None)  # the exception is sent, a traceback takes long
     shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` calls it

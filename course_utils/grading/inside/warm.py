@@ -1,7 +1,8 @@
-"""A process that has loaded everything once, and forks a child for each exercise: `... DESCRIPTOR [confined]`.
+"""A process that has loaded everything once, with a branch for each job, which forks a child for each exercise.
 
-The grader speaks to it over a socket: `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the
-child is gone with all that it started. It never runs a line of a submission itself.
+`... DESCRIPTOR confined|open NAME...`: over that socket come the sockets of those who want a branch; the names are of
+`ahead.py`. A branch says `ready`; `fork`, with a socket for the child, gives `forked`; `end` gives `ended` when the
+child is gone with all that it started. Neither the process nor a branch ever runs a line of a submission.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from course_utils.grading.inside import namespaces
 
@@ -22,50 +24,60 @@ SCRATCH = os.environ.get("HOME", "/tmp")
 _INIT = ("/bin/sleep", "infinity")
 
 
-def main(descriptor: int, confined: bool) -> None:
-    """Answer the grader until it hangs up."""
-    grader = socket.socket(fileno=descriptor)
-    grader.set_inheritable(False)
+def main(descriptor: int, confined: bool, ahead: Sequence[str]) -> None:
+    """Make branches, until all who could want one have hung up."""
+    door = socket.socket(fileno=descriptor)
+    door.set_inheritable(False)
+    shell, fault = None, ""
     try:
         if confined:
             _raise_walls()
-        shell = _load()
+        shell = _load(ahead)
     except Exception as error:  # whatever it is, the grader has to say it
-        grader.send(f"failed {type(error).__name__}: {error}".encode())
-        return
-    grader.send(b"ready")
-    child = None
+        fault = f"{type(error).__name__}: {error}"
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a branch ended
     while True:
-        message, descriptors, _, _ = socket.recv_fds(grader, 4096, 1)
-        if not message:
-            break
-        word, _, rest = message.decode().partition(" ")
-        if word == "fork":
-            os.set_inheritable(descriptors[0], False)  # that the child has ended is known by its socket's end
-            child = _fork(shell, grader, descriptors[0], json.loads(rest), confined)
-            os.close(descriptors[0])
-            grader.send(b"forked %d" % child.pid)
-        elif child is not None:
-            grader.send(b"ended %d" % child.end())
-            child = None
+        with _received(door, 64) as (message, grader):
+            if not message:
+                return
+            if fault:
+                grader.send(f"failed {fault}".encode())
+                continue
+            with _processes_of_its_own(confined):
+                if os.fork() == 0:
+                    door.close()
+                    _be_branch(shell, grader, confined)
 
 
 def prove() -> None:
-    """Raise all the walls once around nothing. OSError where one of them cannot stand."""
+    """Raise all the walls once around nothing, and say why where one of them cannot stand."""
     _raise_walls()
-    namespaces.unshare(namespaces.NEW_PIDS)
-    init = os.posix_spawn(_INIT[0], _INIT, {})
-    child = os.fork()
-    if child == 0:
-        try:
-            _wall_in({"scratch": 2**20})
-        except OSError as error:
-            print(error, file=sys.stderr, flush=True)
-            os._exit(1)
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os.kill(init, signal.SIGKILL)
-    sys.exit(code)
+    with _processes_of_its_own(True):
+        branch = os.fork()
+        if branch == 0:
+            _end_after(_prove_branch)
+    sys.exit(_code(os.waitpid(branch, 0)))
+
+
+def _prove_branch() -> None:
+    namespaces.no_neighbours()
+    with _processes_of_its_own(True):
+        os.posix_spawn(_INIT[0], _INIT, {})
+        child = os.fork()
+        if child == 0:
+            _end_after(lambda: _wall_in({"scratch": 2**20}))
+    os._exit(_code(os.waitpid(child, 0)))
+
+
+def _end_after(step: Callable[[], None]) -> NoReturn:
+    code = 1
+    try:
+        step()
+        code = 0
+    except OSError as error:
+        print(error, file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
 
 
 def _raise_walls() -> None:
@@ -80,30 +92,84 @@ def _raise_walls() -> None:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
 
 
-def _load() -> object:
+@contextlib.contextmanager
+def _processes_of_its_own(confined: bool) -> Iterator[None]:
+    """What is started meanwhile is in a new process namespace, and must not leave this block."""
+    if not confined:
+        yield
+        return
+    ours = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        namespaces.unshare(namespaces.NEW_PIDS)
+        yield
+    finally:
+        namespaces.enter(ours, namespaces.NEW_PIDS)
+        os.close(ours)
+
+
+@contextlib.contextmanager
+def _received(channel: socket.socket, most: int) -> Iterator[tuple[str, socket.socket | None]]:
+    """The next message, and the socket that came with it, for as long as it is looked at."""
+    message, descriptors, _, _ = socket.recv_fds(channel, most, 1)
+    with contextlib.ExitStack() as stack:
+        sent = None
+        if descriptors:
+            os.set_inheritable(descriptors[0], False)  # that a child has ended is known by its socket's end
+            sent = stack.enter_context(socket.socket(fileno=descriptors[0]))
+        yield message.decode(), sent
+
+
+def _load(ahead: Sequence[str]) -> object:
     """Import what submissions import, and use it once, for much is loaded at first use only."""
+    gc.disable()  # nearly all that is loaded stays
     import torch
 
     import course_utils
 
-    for name in course_utils.__all__:  # each is loaded when it is asked for
+    for name in set(course_utils.__all__) & set(ahead):  # each is loaded when it is asked for
         getattr(course_utils, name)
     from course_utils.grading.inside.probe import warm_up
     from course_utils.grading.inside.shell import new_shell
 
     warm_up()
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    torch.autograd.grad((x @ x) * x, x, torch.ones(2, dtype=torch.float64))
-    course_utils.trace((x * x).sum())
+    torch.autograd.grad((x @ x) * x.sum(), x, *([torch.tensor(1.0, dtype=x.dtype)] if "gradients" in ahead else []))
+    if "trace" in ahead:
+        course_utils.trace((x * x).sum())
     shell = new_shell()
     shell.run_cell("import torch\nimport numpy as np\n_ = 1", store_history=False)
     shell.reset(new_session=False)
-    gc.collect()
     gc.freeze()  # a collection in a child would write to every page, and so copy it
+    gc.enable()
     return shell
 
 
-# a child --------------------------------------------------------------------------------------------------------
+# a branch -------------------------------------------------------------------------------------------------------
+
+
+def _be_branch(shell: object, grader: socket.socket, confined: bool) -> None:
+    """Fork children, one after the other, until the grader hangs up."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if confined:
+            namespaces.no_neighbours()
+        grader.send(b"ready")
+        child = None
+        while True:
+            with _received(grader, 4096) as (message, channel):
+                word, _, rest = message.partition(" ")
+                if word == "fork":
+                    child = _fork(shell, channel, json.loads(rest), confined)
+                    grader.send(b"forked")
+                elif child is not None:
+                    grader.send(b"ended %d" % child.end())
+                    child = None
+                if not word:
+                    return
+    except Exception as error:
+        grader.send(f"failed {type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(0)
 
 
 @dataclass(frozen=True)
@@ -130,24 +196,16 @@ def _code(waited: tuple[int, int]) -> int | None:
     return os.waitstatus_to_exitcode(waited[1]) if waited[0] else None
 
 
-def _fork(shell: object, grader: socket.socket, descriptor: int, limits: Mapping[str, int], confined: bool) -> _Child:
-    ours = os.open("/proc/self/ns/pid", os.O_RDONLY) if confined else -1
-    init = None
-    try:
-        if confined:
-            namespaces.unshare(namespaces.NEW_PIDS)  # for the processes that are started from here on
-            init = os.posix_spawn(_INIT[0], _INIT, {})
+def _fork(shell: object, channel: socket.socket, limits: Mapping[str, int], confined: bool) -> _Child:
+    with _processes_of_its_own(confined):
+        init = os.posix_spawn(_INIT[0], _INIT, {}) if confined else None
         pid = os.fork()
         if pid == 0:
-            _be_child(shell, grader, descriptor, limits, confined)
-    finally:
-        if confined:
-            namespaces.enter(ours, namespaces.NEW_PIDS)
-            os.close(ours)
+            _be_child(shell, channel.fileno(), limits, confined)
     return _Child(pid, init)
 
 
-def _be_child(shell: object, grader: socket.socket, descriptor: int, limits: Mapping[str, int], confined: bool) -> None:
+def _be_child(shell: object, descriptor: int, limits: Mapping[str, int], confined: bool) -> None:
     code = 1
     channel = socket.socket(fileno=os.dup(descriptor))
     try:
@@ -187,4 +245,4 @@ def _wall_in(limits: Mapping[str, int]) -> None:
 
 
 if __name__ == "__main__":
-    prove() if sys.argv[1] == "prove" else main(int(sys.argv[1]), "confined" in sys.argv[2:])
+    prove() if sys.argv[1] == "prove" else main(int(sys.argv[1]), sys.argv[2] == "confined", sys.argv[3:])

@@ -1,0 +1,1 @@
+"""Notebook kernels that start at once: forks of a process that has loaded PyTorch already."""
