@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -46,8 +46,12 @@ def _asked(ask: Callable[[Tensor, Tensor], object]) -> Callable[[Function, Tenso
     return jacobian
 
 
-def _one_by_one(y: Tensor, x: Tensor, keep: bool = True) -> Tensor:
+def _one_by_one(y: Iterable[Tensor], x: Tensor, keep: bool = True) -> Tensor:
     return torch.stack([torch.autograd.grad(entry, x, retain_graph=keep)[0] for entry in y])
+
+
+def _some_rows(count: Callable[[Tensor, Tensor], int]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda y, x: _one_by_one([y[i] for i in range(count(y, x))], x)
 
 
 def _stack_of(weights: Callable[[Tensor, Tensor], Tensor], batched: bool = True) -> Callable[[Tensor, Tensor], Tensor]:
@@ -85,9 +89,15 @@ MEND_JACOBIAN = Exercise(
         ),
         Misconception(
             "last_row_for_all",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed=True))),
-            "Every row is that of the last output: they are all one tensor, `x.grad`, and each pass writes into it. "
-            "What makes a row yours?",
+            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed="before"))),
+            "Every row is that of the last output. If you collect `x.grad` itself, all rows are one tensor, and each "
+            "pass writes into it. What makes a row yours?",
+        ),
+        Misconception(
+            "emptied_afterwards",
+            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed="after"))),
+            "There are only zeros. If you collect `x.grad` itself, then what you have collected is emptied together "
+            "with it: it is one tensor. What makes a row yours?",
         ),
         Misconception(
             "first_row_for_all",
@@ -100,6 +110,17 @@ MEND_JACOBIAN = Exercise(
             "With is_grads_batched=True, the first dimension of the weights counts the questions, and each question "
             "has the shape of y. Yours does not fit. Which matrix has a row for each entry of y, with one 1 in it?",
             also=(_asked(_stack_of(lambda y, x: torch.eye(len(x), dtype=y.dtype))),),
+        ),
+        Misconception(
+            "rows_counted_by_the_inputs",
+            _asked(_some_rows(lambda y, x: len(x))),
+            "You take as many rows as `x` has entries. To what does a row belong, and how many of these are there?",
+        ),
+        Misconception(
+            "two_rows_whatever_comes",
+            _asked(_some_rows(lambda y, x: 2)),
+            "With two outputs it works. Another `f` may have another number of them: here there are four.",
+            also=(_asked(_stack_of(lambda y, x: torch.eye(2, dtype=y.dtype))),),
         ),
         Misconception(
             "stack_without_the_flag",

@@ -87,9 +87,27 @@ EACH_OUTPUT = Exercise(
         ),
         Misconception(
             "last_output_for_all",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed=True), dim=1)),
-            "Every column is that of the last output: they are all one tensor, `t.grad`, and each pass writes into it. "
-            "What makes a gradient yours?",
+            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed="before"), dim=1)),
+            "Every column is that of the last output. If you collect `t.grad` itself, all columns are one tensor, and "
+            "each pass writes into it. What makes a gradient yours?",
+        ),
+        Misconception(
+            "emptied_afterwards",
+            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed="after"), dim=1)),
+            "There are only zeros. If you collect `t.grad` itself, then what you have collected is emptied together "
+            "with it: it is one tensor. What makes a gradient yours?",
+        ),
+        Misconception(
+            "two_outputs_whatever_comes",
+            _outputs(lambda y, t: torch.cat(_columns(y[:, :2], t), dim=1)),
+            "With two outputs it works. Another `f` may have another number of them: here there are three.",
+        ),
+        Misconception(
+            "whole_jacobian",
+            lambda f, t: torch.func.jacrev(f)(t),
+            "This is a whole Jacobian: each output of each sample, by every entry of `t`. The samples do not mix, so "
+            "most of it is 0. Which of its entries are asked for?",
+            also=(lambda f, t: torch.func.jacrev(f)(t).squeeze(),),
         ),
         Misconception(
             "never_cleared",
@@ -105,9 +123,12 @@ EACH_OUTPUT = Exercise(
         Misconception(
             "dimension_left",
             _outputs(lambda y, t: torch.stack(_columns(y, t), dim=1)),
-            "The numbers are right. Each gradient has the shape of t, with a dimension of size 1, and `torch.stack` "
-            "adds one more.",
-            also=(_outputs(lambda y, t: torch.stack(_columns(y, t))),),
+            "The numbers are right, and there is a dimension of size 1 too many: each gradient has the shape of `t`. "
+            "(`torch.stack` adds a dimension, `torch.cat` does not.)",
+            also=(
+                _outputs(lambda y, t: torch.stack(_columns(y, t))),
+                _outputs(lambda y, t: torch.stack(_columns(y, t), dim=2)),
+            ),
         ),
         Misconception(
             "under_each_other",
@@ -136,6 +157,12 @@ EACH_OUTPUT = Exercise(
             _marks_the_given_t,
             "The derivatives are right, and `t` is no longer as it was given: it requires a gradient now. On which "
             "tensor could you set the flag instead?",
+        ),
+        Misconception(
+            "batched_grads_means_batched_data",
+            _outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y), is_grads_batched=True)[0]),
+            "With is_grads_batched=True, the first dimension of the weights counts the questions, and each question "
+            "has the shape of y, (N, m). How many questions are there, and where does each of them have a 1?",
         ),
         Misconception(
             "graph_freed",

@@ -31,7 +31,7 @@ def _probe_samples(answer: object, draw: Draw) -> Iterator[Observation]:
         found = answer(_losses, mine, x)
         return found, mine.requires_grad, mine.grad is not None
 
-    parts = ("gradients", "w requires a gradient afterwards", "w has a .grad afterwards")
+    parts = ("stacked result", "w requires a gradient afterwards", "w has a .grad afterwards")
     for shape, samples in (((3,), 4), ((2, 3), 3)):
         asked = stacked if callable(answer) else answer
         yield call(
@@ -95,6 +95,18 @@ FOR_EACH_SAMPLE = Exercise(
             _from_losses(_of_the_sum),
             "This is the gradient of all losses together. Their samples meet in w: here a sum cannot be taken apart "
             "again.",
+            also=(_from_losses(lambda losses, w: torch.autograd.grad(losses.mean(), w)[0]),),
+        ),
+        Misconception(
+            "first_sample_for_all",
+            _from_losses(lambda losses, w: _loop(losses[:1].expand(len(losses)), w)),
+            "Every entry is that of the first sample. Which loss does the entry i belong to?",
+        ),
+        Misconception(
+            "w_taken_apart",
+            lambda losses_of, w, x: torch.func.vmap(torch.func.grad(losses_of))(w, x),
+            "`vmap` takes apart every argument, w too. Which argument of `vmap` says that only X has a dimension of "
+            "samples in front?",
         ),
         Misconception(
             "multiple_outputs_are_summed",
@@ -114,9 +126,15 @@ FOR_EACH_SAMPLE = Exercise(
         ),
         Misconception(
             "last_sample_for_all",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed=True))),
-            "Every entry is that of the last sample: they are all one tensor, `w.grad`, and each pass writes into it. "
-            "What makes a gradient yours?",
+            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed="before"))),
+            "Every entry is that of the last sample. If you collect `w.grad` itself, all entries are one tensor, and "
+            "each pass writes into it. What makes a gradient yours?",
+        ),
+        Misconception(
+            "emptied_afterwards",
+            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed="after"))),
+            "There are only zeros. If you collect `w.grad` itself, then what you have collected is emptied together "
+            "with it: it is one tensor. What makes a gradient yours?",
         ),
         Misconception(
             "divided_by_count",
