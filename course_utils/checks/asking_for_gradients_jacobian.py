@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -81,23 +81,11 @@ MEND_JACOBIAN = Exercise(
             "This is the sum of the rows: weights of ones. Each row needs weights of its own.",
             also=(_asked(lambda y, x: torch.autograd.grad(y.sum(), x)[0]),),
         ),
-        Misconception(
-            "never_cleared",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, copied=True))),
-            "The first row is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in x.grad?",
-        ),
-        Misconception(
-            "last_row_for_all",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed="before"))),
-            "Every row is that of the last output. If you collect `x.grad` itself, all rows are one tensor, and each "
-            "pass writes into it. What makes a row yours?",
-        ),
-        Misconception(
-            "emptied_afterwards",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed="after"))),
-            "There are only zeros. If you collect `x.grad` itself, then what you have collected is emptied together "
-            "with it: it is one tensor. What makes a row yours?",
+        *loop_mistakes(
+            lambda collect: _asked(lambda y, x: torch.stack(collect(y, x))),
+            one="row",
+            of_the_last="output",
+            dot_grad="x.grad",
         ),
         Misconception(
             "first_row_for_all",

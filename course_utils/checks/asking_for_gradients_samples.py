@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes, through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call, choice_of
 from course_utils.checks.exercise import Exercise, Misconception
@@ -85,17 +85,11 @@ EACH_OUTPUT = Exercise(
             "`t.grad`, and every backward has added to it.",
             also=(_outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y))[0].expand(y.shape)),),
         ),
-        Misconception(
-            "last_output_for_all",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed="before"), dim=1)),
-            "Every column is that of the last output. If you collect `t.grad` itself, all columns are one tensor, and "
-            "each pass writes into it. What makes a gradient yours?",
-        ),
-        Misconception(
-            "emptied_afterwards",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed="after"), dim=1)),
-            "There are only zeros. If you collect `t.grad` itself, then what you have collected is emptied together "
-            "with it: it is one tensor. What makes a gradient yours?",
+        *loop_mistakes(
+            lambda collect: _outputs(lambda y, t: torch.cat(collect(y.T, t), dim=1)),
+            one="column",
+            of_the_last="output",
+            dot_grad="t.grad",
         ),
         Misconception(
             "two_outputs_whatever_comes",
@@ -108,12 +102,6 @@ EACH_OUTPUT = Exercise(
             "This is a whole Jacobian: each output of each sample, by every entry of `t`. The samples do not mix, so "
             "most of it is 0. Which of its entries are asked for?",
             also=(lambda f, t: torch.func.jacrev(f)(t).squeeze(),),
-        ),
-        Misconception(
-            "never_cleared",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, copied=True), dim=1)),
-            "The first column is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in t.grad?",
         ),
         Misconception(
             "outputs_in_rows",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes, through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -118,23 +118,11 @@ FOR_EACH_SAMPLE = Exercise(
                 _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w))),
             ),
         ),
-        Misconception(
-            "never_cleared",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, copied=True))),
-            "The first entry is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in w.grad?",
-        ),
-        Misconception(
-            "last_sample_for_all",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed="before"))),
-            "Every entry is that of the last sample. If you collect `w.grad` itself, all entries are one tensor, and "
-            "each pass writes into it. What makes a gradient yours?",
-        ),
-        Misconception(
-            "emptied_afterwards",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed="after"))),
-            "There are only zeros. If you collect `w.grad` itself, then what you have collected is emptied together "
-            "with it: it is one tensor. What makes a gradient yours?",
+        *loop_mistakes(
+            lambda collect: _from_losses(lambda losses, w: torch.stack(collect(losses, w))),
+            one="gradient",
+            of_the_last="sample",
+            dot_grad="w.grad",
         ),
         Misconception(
             "divided_by_count",
