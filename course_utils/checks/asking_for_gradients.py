@@ -53,6 +53,7 @@ PREDICT_DOT_GRAD = Exercise(
             (3, 14, 5, 14, 14),
             "For `second` you take the gradient of w * w alone. What stood in w.grad before this call, and who has "
             "cleared it?",
+            also=((3, 14, 5, 5, 14), (3, 14, 5, 19, 14)),
         ),
         Misconception(
             "grad_writes_too",
@@ -74,17 +75,19 @@ PREDICT_DOT_GRAD = Exercise(
             "never_emptied",
             (3, 17, 5, 17, 31),
             "For `fourth` you count what stood in w.grad before it was set to None. What is left of it?",
+            also=((3, 17, 5, 22, 36),),
         ),
         Misconception(
             "values_in_place_of_gradients",
             (21, 70, 35, 70, 49),
             "These are made of the values of 3 * w, w * w and 5 * w. How much does each of them change with w?",
-            also=((21, 49, 35, 49, 49),),
+            also=((21, 49, 35, 49, 49), (21, 49, 35, 35, 49)),
         ),
         Misconception(
             "one_factor_of_the_square",
             (3, 10, 5, 10, 7),
             "In w * w, w is used twice. Two messages come back to it.",
+            also=((3, 7, 5, 7, 7),),
         ),
     ),
     hints=(
@@ -149,6 +152,11 @@ PREDICT_WEIGHTS = Exercise(
             "square_taken_for_a_product",
             (9, 4.5),
             "x.grad[0] is right. For x[1]: how fast does x[1] ** 2 change with x[1], at 5?",
+        ),
+        Misconception(
+            "factor_lost",
+            (9, 10),
+            "x.grad[0] is right. For x[1]: how fast does y[1] = x[0] + 4 * x[1] change with x[1]?",
         ),
     ),
     hints=(

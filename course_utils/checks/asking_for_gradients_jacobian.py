@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -46,8 +46,12 @@ def _asked(ask: Callable[[Tensor, Tensor], object]) -> Callable[[Function, Tenso
     return jacobian
 
 
-def _one_by_one(y: Tensor, x: Tensor, keep: bool = True) -> Tensor:
+def _one_by_one(y: Iterable[Tensor], x: Tensor, keep: bool = True) -> Tensor:
     return torch.stack([torch.autograd.grad(entry, x, retain_graph=keep)[0] for entry in y])
+
+
+def _some_rows(count: Callable[[Tensor, Tensor], int]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda y, x: _one_by_one([y[i] for i in range(count(y, x))], x)
 
 
 def _stack_of(weights: Callable[[Tensor, Tensor], Tensor], batched: bool = True) -> Callable[[Tensor, Tensor], Tensor]:
@@ -77,17 +81,11 @@ MEND_JACOBIAN = Exercise(
             "This is the sum of the rows: weights of ones. Each row needs weights of its own.",
             also=(_asked(lambda y, x: torch.autograd.grad(y.sum(), x)[0]),),
         ),
-        Misconception(
-            "never_cleared",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, copied=True))),
-            "The first row is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in x.grad?",
-        ),
-        Misconception(
-            "last_row_for_all",
-            _asked(lambda y, x: torch.stack(through_dot_grad(y, x, zeroed=True))),
-            "Every row is that of the last output: they are all one tensor, `x.grad`, and each pass writes into it. "
-            "What makes a row yours?",
+        *loop_mistakes(
+            lambda collect: _asked(lambda y, x: torch.stack(collect(y, x))),
+            one="row",
+            of_the_last="output",
+            dot_grad="x.grad",
         ),
         Misconception(
             "first_row_for_all",
@@ -100,6 +98,17 @@ MEND_JACOBIAN = Exercise(
             "With is_grads_batched=True, the first dimension of the weights counts the questions, and each question "
             "has the shape of y. Yours does not fit. Which matrix has a row for each entry of y, with one 1 in it?",
             also=(_asked(_stack_of(lambda y, x: torch.eye(len(x), dtype=y.dtype))),),
+        ),
+        Misconception(
+            "rows_counted_by_the_inputs",
+            _asked(_some_rows(lambda y, x: len(x))),
+            "You take as many rows as `x` has entries. To what does a row belong, and how many of these are there?",
+        ),
+        Misconception(
+            "two_rows_whatever_comes",
+            _asked(_some_rows(lambda y, x: 2)),
+            "With two outputs it works. Another `f` may have another number of them: here there are four.",
+            also=(_asked(_stack_of(lambda y, x: torch.eye(2, dtype=y.dtype))),),
         ),
         Misconception(
             "stack_without_the_flag",

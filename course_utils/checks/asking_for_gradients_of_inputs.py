@@ -1,4 +1,4 @@
-"""Unit 05, asking for gradients: the exercises on what to ask for, and the mistakes they can name."""
+"""Unit 05, asking for gradients: the exercise on a gradient for every input, and the mistakes it can name."""
 
 from __future__ import annotations
 
@@ -81,6 +81,10 @@ def _copies_not_used(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> obje
     return torch.autograd.grad(f(*inputs), _copies(inputs), materialize_grads=True)
 
 
+def _new_copies_asked(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
+    return torch.autograd.grad(f(*_copies(inputs)), _copies(inputs), materialize_grads=True)
+
+
 def _never_flagged(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
     return torch.autograd.grad(f(*inputs), inputs, materialize_grads=True)
 
@@ -91,11 +95,16 @@ def _marks_the_given(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> obje
     return torch.autograd.grad(f(*inputs), inputs, materialize_grads=True)
 
 
-def _marks_and_fills_the_given(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
+def _fills_the_given(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> list[Tensor | None]:
     for one in inputs:
         one.requires_grad_()
     f(*inputs).backward()
-    return [torch.zeros_like(one) if one.grad is None else one.grad for one in inputs]
+    return [one.grad for one in inputs]
+
+
+def _marks_and_fills_the_given(f: Callable[..., Tensor], inputs: Sequence[Tensor]) -> object:
+    found = _fills_the_given(f, inputs)
+    return [torch.zeros_like(one) if grad is None else grad for one, grad in zip(inputs, found, strict=True)]
 
 
 GRADIENT_FOR_EACH = Exercise(
@@ -126,9 +135,26 @@ GRADIENT_FOR_EACH = Exercise(
             also=(_never_flagged, _copies_not_used),
         ),
         Misconception(
+            "other_tensors_asked",
+            _new_copies_asked,
+            "Nothing arrives at any of the tensors that you ask: only zeros or None. Which tensors was `f` given, and "
+            "which do you ask?",
+            also=(_with_copies(lambda output, leaves: [None for _ in leaves]),),
+        ),
+        Misconception(
             "first_input_only",
             _with_copies(lambda output, leaves: torch.autograd.grad(output, leaves[0], materialize_grads=True)),
             "You ask for the gradient of the first input only. How is the call told about all of them?",
+            also=(
+                _with_copies(lambda output, leaves: torch.autograd.grad(output, leaves[0], materialize_grads=True)[0]),
+                _with_copies(lambda output, leaves: torch.autograd.grad(output, leaves[0])),
+                _with_copies(lambda output, leaves: torch.autograd.grad(output, leaves[0])[0]),
+            ),
+        ),
+        Misconception(
+            "list_as_one_argument",
+            lambda f, inputs: f(_copies(inputs)),
+            "`f` takes several tensors, and was given a single list. How is a list handed over as several arguments?",
         ),
         Misconception(
             "given_tensors_changed",
@@ -136,6 +162,12 @@ GRADIENT_FOR_EACH = Exercise(
             "The gradients are right, and the caller's tensors are no longer as they were. On which tensors could you "
             "set the flag instead?",
             also=(_marks_and_fills_the_given,),
+        ),
+        Misconception(
+            "backward_on_the_given",
+            _fills_the_given,
+            "The tensors of the caller are no longer as they were: they require a gradient, and have one in `.grad`. "
+            "And what stands in the `.grad` of an input that plays no part?",
         ),
         Misconception(
             "swapped_inputs_outputs",
@@ -175,103 +207,4 @@ GRADIENT_FOR_EACH = Exercise(
 )
 
 
-# by_column -----------------------------------------------------------------------------------------------------
-
-
-def _probe_column(answer: object, draw: Draw) -> Iterator[Observation]:
-    def of_column(x: Tensor, k: int) -> object:
-        return answer(lambda x: x[:, 0] ** 2 * x[:, 1] + x[:, 2] ** 3, x, k)
-
-    for k in (1, 0, 2):
-        asked = of_column if callable(answer) else answer
-        yield call("derivatives of X[:, 0]**2 * X[:, 1] + X[:, 2]**3", asked, by_hand=False, X=draw.tensor(4, 3), k=k)
-
-
-def _column_by_autograd(f: Function, x: Tensor, k: int) -> Tensor:
-    column = x[:, k].clone()
-    others = [x[:, j : j + 1] for j in range(x.shape[1])]
-
-    def of_the_column(column: Tensor) -> Tensor:
-        return f(torch.cat([*others[:k], column[:, None], *others[k + 1 :]], dim=1))
-
-    return vector_jacobian_product(of_the_column, torch.ones(len(x), dtype=x.dtype), column)[0]
-
-
-def _column(ask: Callable[[Tensor, Tensor, int], object]) -> Callable[[Function, Tensor, int], object]:
-    """The given code with another last line: it gets the values, X and k."""
-
-    def by_column(f: Function, x: Tensor, k: int) -> object:
-        x = leaf_of(x)
-        return ask(f(x), x, k)
-
-    return by_column
-
-
-def _whole(values: Tensor, x: Tensor) -> Tensor:
-    return torch.autograd.grad(values.sum(), x)[0]
-
-
-BY_COLUMN = Exercise(
-    name="by_column",
-    unit=UNIT,
-    title="The derivative with respect to one column",
-    points=2,
-    probe=_probe_column,
-    truth=_column_by_autograd,
-    given=_column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k], allow_unused=True)[0]),
-    when_as_given="It still gives None: from which tensor were the values computed?",
-    misconceptions=(
-        Misconception(
-            "slice_is_the_same_tensor",
-            _column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k])[0]),
-            "Without `allow_unused` the error is back. It has a point: the slice that you ask for is a tensor of its "
-            "own, and the values were computed from X, not from it.",
-        ),
-        Misconception(
-            "zeros_in_place_of_none",
-            _column(lambda values, x, k: torch.autograd.grad(values.sum(), x[:, k], materialize_grads=True)[0]),
-            "Now there are zeros in place of None: they still say that no path was found. The slice that you ask for "
-            "is a tensor of its own, and the values do not come from it.",
-        ),
-        Misconception(
-            "row_in_place_of_column",
-            _column(lambda values, x, k: _whole(values, x)[k]),
-            "You take row k of the gradient: all that belongs to sample k. Which dimension counts the columns?",
-        ),
-        Misconception(
-            "whole_gradient",
-            _column(lambda values, x, k: _whole(values, x)),
-            "This is the gradient with respect to all of X. Asked for is one column of it.",
-        ),
-        Misconception(
-            "summed_over_samples",
-            _column(lambda values, x, k: _whole(values, x)[:, k].sum()),
-            "You add the samples up. Each sample has a derivative of its own.",
-            also=(_column(lambda values, x, k: _whole(values, x).sum(0)[k]),),
-        ),
-        Misconception(
-            "mean_of_the_values",
-            _column(lambda values, x, k: torch.autograd.grad(values.mean(), x)[0][:, k]),
-            "You begin at the mean of the values, which divides by their number. Which weights leave each sample's "
-            "derivative as it is?",
-        ),
-        Misconception(
-            "always_the_first_column",
-            _column(lambda values, x, k: _whole(values, x)[:, 0]),
-            "This is the first column, whatever `k` is.",
-        ),
-        Misconception(
-            "first_sample_only",
-            _column(lambda values, x, k: torch.autograd.grad(values[0], x)[0][:, k]),
-            "You ask about the value of the first sample only. It does not depend on the other rows.",
-        ),
-    ),
-    hints=(
-        "`f` was given X. With respect to which tensor can you ask?",
-        "The gradient with respect to X has the shape of X. Where in it stands what is asked for?",
-    ),
-    when_right="Ask for the tensor that was used, and slice the answer.",
-)
-
-
-EXERCISES = (GRADIENT_FOR_EACH, BY_COLUMN)
+EXERCISES = (GRADIENT_FOR_EACH,)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes, through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call, choice_of
 from course_utils.checks.exercise import Exercise, Misconception
@@ -85,17 +85,23 @@ EACH_OUTPUT = Exercise(
             "`t.grad`, and every backward has added to it.",
             also=(_outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y))[0].expand(y.shape)),),
         ),
-        Misconception(
-            "last_output_for_all",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, zeroed=True), dim=1)),
-            "Every column is that of the last output: they are all one tensor, `t.grad`, and each pass writes into it. "
-            "What makes a gradient yours?",
+        *loop_mistakes(
+            lambda collect: _outputs(lambda y, t: torch.cat(collect(y.T, t), dim=1)),
+            one="column",
+            of_the_last="output",
+            dot_grad="t.grad",
         ),
         Misconception(
-            "never_cleared",
-            _outputs(lambda y, t: torch.cat(through_dot_grad(y.T, t, copied=True), dim=1)),
-            "The first column is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in t.grad?",
+            "two_outputs_whatever_comes",
+            _outputs(lambda y, t: torch.cat(_columns(y[:, :2], t), dim=1)),
+            "With two outputs it works. Another `f` may have another number of them: here there are three.",
+        ),
+        Misconception(
+            "whole_jacobian",
+            lambda f, t: torch.func.jacrev(f)(t),
+            "This is a whole Jacobian: each output of each sample, by every entry of `t`. The samples do not mix, so "
+            "most of it is 0. Which of its entries are asked for?",
+            also=(lambda f, t: torch.func.jacrev(f)(t).squeeze(),),
         ),
         Misconception(
             "outputs_in_rows",
@@ -105,9 +111,12 @@ EACH_OUTPUT = Exercise(
         Misconception(
             "dimension_left",
             _outputs(lambda y, t: torch.stack(_columns(y, t), dim=1)),
-            "The numbers are right. Each gradient has the shape of t, with a dimension of size 1, and `torch.stack` "
-            "adds one more.",
-            also=(_outputs(lambda y, t: torch.stack(_columns(y, t))),),
+            "The numbers are right, and there is a dimension of size 1 too many: each gradient has the shape of `t`. "
+            "(`torch.stack` adds a dimension, `torch.cat` does not.)",
+            also=(
+                _outputs(lambda y, t: torch.stack(_columns(y, t))),
+                _outputs(lambda y, t: torch.stack(_columns(y, t), dim=2)),
+            ),
         ),
         Misconception(
             "under_each_other",
@@ -136,6 +145,12 @@ EACH_OUTPUT = Exercise(
             _marks_the_given_t,
             "The derivatives are right, and `t` is no longer as it was given: it requires a gradient now. On which "
             "tensor could you set the flag instead?",
+        ),
+        Misconception(
+            "batched_grads_means_batched_data",
+            _outputs(lambda y, t: torch.autograd.grad(y, t, torch.ones_like(y), is_grads_batched=True)[0]),
+            "With is_grads_batched=True, the first dimension of the weights counts the questions, and each question "
+            "has the shape of y, (N, m). How many questions are there, and where does each of them have a 1?",
         ),
         Misconception(
             "graph_freed",

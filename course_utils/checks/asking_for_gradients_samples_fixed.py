@@ -69,7 +69,8 @@ STANDARDISE = Exercise(
     probe=_probe_standardise,
     truth=_with_plain_numbers,
     given=_norm(_detached(_mean), _variance),
-    when_as_given="If you have changed how the mean is detached: what else is computed from the whole batch?",
+    when_as_given="Something that is computed from the whole batch still passes gradients on. Which of mean and "
+    "variance is no fixed number yet?",
     misconceptions=(
         Misconception(
             "mean_left",
@@ -88,9 +89,28 @@ STANDARDISE = Exercise(
             also=(torch.no_grad()(_norm(_mean, _variance)),),
         ),
         Misconception(
+            "sample_detached_and_batch_left",
+            lambda x: (x.detach() - _mean(x)) / (_variance(x) + _SMALL).sqrt(),
+            "You have detached x itself where the mean is taken away from it, so no gradient goes the straight way "
+            "from a sample to its own output. Which two things were to be fixed?",
+            also=(
+                lambda x: (x.detach() - _mean(x)) / (_variance(x).detach() + _SMALL).sqrt(),
+                lambda x: (x.detach() - _mean(x).detach()) / (_variance(x) + _SMALL).sqrt(),
+            ),
+        ),
+        Misconception(
             "other_variance",
             _norm(_detached(_mean), lambda x: x.var(0).detach()),
-            "The values have changed: `var` divides by N - 1 unless it is told `unbiased=False`.",
+            "The values have changed: `var` and `std` divide by N - 1 unless they are told `unbiased=False`.",
+            also=(
+                lambda x: (x - _mean(x).detach()) / x.std(0).detach(),
+                lambda x: (x - _mean(x).detach()) / (x.std(0).detach() + _SMALL),
+            ),
+        ),
+        Misconception(
+            "root_left_out",
+            lambda x: (x - _mean(x).detach()) / (_variance(x).detach() + _SMALL),
+            "The values have changed: you divide by the variance, and not by its root.",
         ),
         Misconception(
             "constant_left_out",
@@ -113,7 +133,14 @@ STANDARDISE = Exercise(
             _norm(
                 lambda x: x.mean(1, keepdim=True).detach(), lambda x: x.var(1, unbiased=False, keepdim=True).detach()
             ),
-            "The samples no longer mix, because each is measured by itself. That is another layer, with other values.",
+            "You take mean and variance along dimension 1, so each sample is measured by itself. That is another "
+            "layer, with other values. Which dimension counts the samples of the batch?",
+            also=(
+                _norm(lambda x: x.mean(1, keepdim=True), lambda x: x.var(1, unbiased=False, keepdim=True)),
+                _norm(lambda x: x.mean(1, keepdim=True).detach(), lambda x: x.var(1, unbiased=False, keepdim=True)),
+                _norm(lambda x: x.mean(1).detach(), lambda x: x.var(1, unbiased=False).detach()),
+                _norm(lambda x: x.mean(1), lambda x: x.var(1, unbiased=False)),
+            ),
         ),
         Misconception(
             "fixed_for_good",

@@ -100,6 +100,10 @@ def _made_a_leaf_again(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
     return _replaced(loss_of, w, lr).requires_grad_()
 
 
+def _uncleared_and_made_a_leaf_again(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
+    return _given_step(loss_of, w, lr).requires_grad_()
+
+
 def _in_place_and_recorded(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
     _clear(w)
     loss_of(w).backward()
@@ -132,6 +136,15 @@ def _zeroed_first(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
 
 def _returns_another(loss_of: Loss, w: Tensor, steps: int, lr: float) -> Tensor:
     return _descend(loss_of, w, steps, lr).detach()
+
+
+def _loss_of_the_start(loss_of: Loss, w: Tensor, steps: int, lr: float) -> Tensor:
+    loss = loss_of(w)
+    for _ in range(steps):
+        _clear(w)
+        loss.backward(retain_graph=True)
+        _update(w, lr)
+    return w
 
 
 def _uphill(loss_of: Loss, w: Tensor, lr: float) -> Tensor:
@@ -184,9 +197,9 @@ MEND_TRAINING = Exercise(
         Misconception(
             "update_replaces_leaf",
             _train(_replaced),
-            "`w = w - ...` makes a new tensor and gives it the name w. The tensor of the caller stays as it was, and "
-            "the new one is not the leaf that collects gradients. How is a tensor changed in place?",
-            also=(_train(_replaced_and_recorded), _train(_made_a_leaf_again)),
+            "A line that begins with `w =` gives the name w to another tensor. The tensor of the caller stays as it "
+            "was. How is a tensor changed in place?",
+            also=(_train(_replaced_and_recorded), _train(_made_a_leaf_again), _train(_uncleared_and_made_a_leaf_again)),
         ),
         Misconception(
             "update_is_recorded",
@@ -221,6 +234,22 @@ MEND_TRAINING = Exercise(
             _train(_switched_off),
             "w is right. But after the call recording is still switched off. A `with` block would switch "
             "it on again, at its end.",
+        ),
+        Misconception(
+            "one_step_only",
+            lambda loss_of, w, steps, lr: _descend(loss_of, w, 1, lr),
+            "This is w after a single step. Where does `return` stand?",
+        ),
+        Misconception(
+            "loss_of_the_start",
+            _loss_of_the_start,
+            "The first step is right. After it w has changed, and your loss is still the one of the first w. When is "
+            "it to be computed?",
+        ),
+        Misconception(
+            "rate_ignored",
+            lambda loss_of, w, steps, lr: _descend(loss_of, w, steps, 1.0),
+            "The steps go in the right direction, and are too long. What has become of `lr`?",
         ),
         Misconception(
             "uphill",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from course_utils.checks.asking_for_gradients_loops import through_dot_grad
+from course_utils.checks.asking_for_gradients_loops import loop_mistakes, through_dot_grad
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, call
 from course_utils.checks.exercise import Exercise, Misconception
@@ -31,7 +31,7 @@ def _probe_samples(answer: object, draw: Draw) -> Iterator[Observation]:
         found = answer(_losses, mine, x)
         return found, mine.requires_grad, mine.grad is not None
 
-    parts = ("gradients", "w requires a gradient afterwards", "w has a .grad afterwards")
+    parts = ("stacked result", "w requires a gradient afterwards", "w has a .grad afterwards")
     for shape, samples in (((3,), 4), ((2, 3), 3)):
         asked = stacked if callable(answer) else answer
         yield call(
@@ -95,6 +95,18 @@ FOR_EACH_SAMPLE = Exercise(
             _from_losses(_of_the_sum),
             "This is the gradient of all losses together. Their samples meet in w: here a sum cannot be taken apart "
             "again.",
+            also=(_from_losses(lambda losses, w: torch.autograd.grad(losses.mean(), w)[0]),),
+        ),
+        Misconception(
+            "first_sample_for_all",
+            _from_losses(lambda losses, w: _loop(losses[:1].expand(len(losses)), w)),
+            "Every entry is that of the first sample. Which loss does the entry i belong to?",
+        ),
+        Misconception(
+            "w_taken_apart",
+            lambda losses_of, w, x: torch.func.vmap(torch.func.grad(losses_of))(w, x),
+            "`vmap` takes apart every argument, w too. Which argument of `vmap` says that only X has a dimension of "
+            "samples in front?",
         ),
         Misconception(
             "multiple_outputs_are_summed",
@@ -106,17 +118,11 @@ FOR_EACH_SAMPLE = Exercise(
                 _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w))),
             ),
         ),
-        Misconception(
-            "never_cleared",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, copied=True))),
-            "The first entry is right, and each later one contains those before it. What does `backward` do to what "
-            "stands in w.grad?",
-        ),
-        Misconception(
-            "last_sample_for_all",
-            _from_losses(lambda losses, w: torch.stack(through_dot_grad(losses, w, zeroed=True))),
-            "Every entry is that of the last sample: they are all one tensor, `w.grad`, and each pass writes into it. "
-            "What makes a gradient yours?",
+        *loop_mistakes(
+            lambda collect: _from_losses(lambda losses, w: torch.stack(collect(losses, w))),
+            one="gradient",
+            of_the_last="sample",
+            dot_grad="w.grad",
         ),
         Misconception(
             "divided_by_count",

@@ -37,8 +37,8 @@ def examine(exercise: Exercise, answer: object, seed: int) -> Result:
     """The verdict on `answer` for the inputs that `seed` gives; nothing is noted anywhere."""
     try:
         mine = gather(exercise, answer, seed)
-    except NotAttempted:
-        return Result(exercise, "not attempted")
+    except NotAttempted as stub:
+        return Result(exercise, "not attempted", still_open=str(stub))
     return judge(exercise, mine, seed)
 
 

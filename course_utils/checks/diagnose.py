@@ -155,27 +155,35 @@ def _wrong_type(mine: Evidence, truth: Evidence) -> Diagnosis | None:
         if one == BROKEN:  # the probe's own word: the learner gave nothing of that type
             continue
         if isinstance(other, tuple):
-            fits, wanted = not isinstance(one, Other | str), f"A tuple of {len(other)} values"
+            whole = one is mine[place].value  # `_wrong_count` speaks of it
+            fits = isinstance(one, tuple) or (whole and not isinstance(one, Other | str))
+            wanted = f"A tuple of {len(other)} values"
         elif isinstance(other, Array):
             fits = isinstance(one, Array) and (one.dtype, other.dtype) != ("bool", "number")
             wanted = "A tensor" if other.shape else "A number"
         else:
             continue
         if not fits:
-            says = f"What you give as {name} is {show(one, limit=4)}. {wanted} is needed there.{_about(one, other)}"
+            about = _about(one, other, mine[place].by_hand)
+            says = f"What you give as {name} is {show(one, limit=4)}. {wanted} is needed there.{about}"
             return Diagnosis("wrong_type", says, place)
     return None
 
 
-def _about(one: Plain, other: Plain) -> str:
+def _about(one: Plain, other: Plain, by_hand: bool) -> str:
     """The next move for a value of the wrong type, where one is known."""
     if isinstance(one, str):
         return " What stands in quotation marks is text, even if it looks like a number."
     if isinstance(one, tuple) and len(one) == 1:
-        return " A comma at the end, or square brackets, make a tuple or a list of a single value."
-    if isinstance(one, tuple) and isinstance(other, Array) and other.shape:
+        commas = " A comma at the end, or square brackets, make a tuple or a list of a single value."
+        return commas if by_hand or not _is_tensor(other) else f" `torch.autograd.grad` returns a tuple.{commas}"
+    if isinstance(one, tuple) and _is_tensor(other):
         return " `torch.tensor` and `torch.stack` make a tensor of a list."
     return ""
+
+
+def _is_tensor(value: Plain) -> bool:
+    return isinstance(value, Array) and value.shape != ()
 
 
 def _wrong_count(mine: Evidence, truth: Evidence) -> Diagnosis | None:

@@ -22,6 +22,7 @@ MOST_WORDS = 300  # characters of an exception's message
 STUB_MESSAGE = "write your answer here"  # what the build puts in place of a solution
 NO_FUNCTION = " in place of a function"
 _STUB = Other("ellipsis")
+_PARTLY = "A part of the answer is still `...`."
 # frames of a traceback that are none of the learner's: ours, and the one by which torch.device works
 _NOT_THEIRS = (str(Path(__file__).parent), torch.utils._device.__file__)
 
@@ -58,7 +59,10 @@ Evidence = tuple[Observation, ...]
 
 
 class NotAttempted(Exception):  # noqa: N818 (no error: it says where a learner is)
-    """Raised inside a probe when the answer is still the stub that the exercise came with."""
+    """Raised inside a probe when the answer is still the stub that the exercise came with, or a part of it is.
+
+    Its words say that only a part is.
+    """
 
 
 def call(
@@ -191,7 +195,7 @@ def _seen(produce: Callable[[], object]) -> tuple[Plain, str]:
             raise NotAttempted from None
         return Raised(type(error).__name__), _story(error)
     if _unfilled(value):
-        raise NotAttempted
+        raise NotAttempted(_PARTLY if _partly_filled(value) else "")
     return value, ""
 
 
@@ -210,6 +214,10 @@ def _copy(value: object) -> object:
 
 def _unfilled(value: Plain) -> bool:
     return any(map(_unfilled, value)) if isinstance(value, tuple) else value == _STUB
+
+
+def _partly_filled(value: Plain) -> bool:
+    return any(map(_partly_filled, value)) if isinstance(value, tuple) else value != _STUB
 
 
 def _as_numbers(value: Plain) -> Plain:

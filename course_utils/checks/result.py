@@ -26,13 +26,17 @@ _COLOURS: dict[Status, str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of one check. `mine` and `expected` are the first observations that differ, if any do."""
+    """The outcome of one check. `mine` and `expected` are the first observations that differ, if any do.
+
+    `still_open` says that an answer which is not attempted is begun.
+    """
 
     exercise: Exercise
     status: Status
     mine: Observation | None = None
     expected: Observation | None = None
     diagnosis: Diagnosis | None = field(default=None)
+    still_open: str = ""
 
     @property
     def points(self) -> int:
@@ -77,7 +81,8 @@ class Result:
 
     def _untouched(self) -> str:
         if self.mine is None:
-            return f"{self._heading('Not attempted yet')}{hints_html(self.exercise.hints)}"
+            begun = f"<div>{paragraphs(self.still_open)}</div>" if self.still_open else ""
+            return f"{self._heading('Not attempted yet')}{begun}{hints_html(self.exercise.hints)}"
         thought = f"<div>{paragraphs(self.exercise.when_as_given)}</div>" if self.exercise.when_as_given else ""
         heading = self._heading("Not attempted yet, or changed without effect: it still does what the given code did")
         return f"{heading}{self._table()}{thought}{hints_html(self.exercise.hints)}"

@@ -14,6 +14,9 @@ def why_it_stopped(observation: Observation) -> str:
             return says
     if observation.by_hand and "require" in observation.message:
         return _WHAT_RAISED.get(observation.value.exception, _RAISED) + _SWITCHED_OFF
+    for words, says in () if observation.by_hand else _ASKED.items():
+        if words in observation.message:
+            return says
     if _CUT.search(observation.message):
         return _IS_CUT
     return _WHAT_RAISED.get(observation.value.exception, _RAISED)
@@ -63,6 +66,19 @@ _KNOWN = tuple(
         ),
     )
 )
+_NO_TENSOR = "None stands where a tensor is needed. `.grad` is None as long as no gradient has arrived there."
+_ASKED = {
+    "implicitly created only for scalar outputs": "A backward pass begins at a single number, or it needs weights: one "
+    "for each entry of the output. Here the output has several entries, and no weights are given.",
+    "appears to not have been used in the graph": "No path leads from the output to a tensor that you ask for. Was the "
+    "output computed from this very tensor, or from another one?",
+    "One of the differentiated Tensors does not require grad": "A tensor that you ask for does not require a gradient. "
+    "It has to before the output is computed.",
+    "can't multiply sequence": "A tuple or a list stands where a tensor is needed. `torch.autograd.grad` returns a "
+    "tuple, even of a single gradient.",
+    "got NoneType": _NO_TENSOR,
+    "'NoneType' object": _NO_TENSOR,
+}
 _CUT = re.compile("does not require grad and does not have a grad_fn")
 _IS_CUT = (
     "A gradient was asked of a result that hangs on no tensor that requires one. Either none does, or the way to it is "

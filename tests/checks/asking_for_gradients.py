@@ -42,6 +42,15 @@ def cleared_before_and_after(loss_of, w, steps, lr):
     return w
 
 
+def without_what_was_there(loss_of, w, steps, lr):
+    for _ in range(steps):
+        before = torch.zeros_like(w) if w.grad is None else w.grad.clone()
+        loss_of(w).backward()
+        with torch.inference_mode():
+            w -= lr * (w.grad - before)
+    return w
+
+
 # mend_jacobian
 
 
@@ -66,6 +75,26 @@ def with_a_graph_each(f, x):
         leaf = x.clone().requires_grad_()
         f(leaf)[i].backward()
         rows.append(leaf.grad)
+    return torch.stack(rows)
+
+
+def by_vjp(f, x):
+    y, pull_back = torch.func.vjp(f, x)
+    return torch.func.vmap(pull_back)(torch.eye(len(y), dtype=x.dtype))[0]
+
+
+def input_by_input(f, x):
+    columns = [torch.func.jvp(f, (x,), (step,))[1] for step in torch.eye(len(x), dtype=x.dtype)]
+    return torch.stack(columns, dim=1)
+
+
+def from_dot_grad(f, x):
+    x = x.clone().requires_grad_()
+    rows = []
+    for entry in f(x):
+        x.grad = None
+        entry.backward(retain_graph=True)
+        rows.append(x.grad)
     return torch.stack(rows)
 
 
@@ -112,6 +141,12 @@ def from_the_jacobian(f, x, k):
     return torch.stack([jacobian[i, i, k] for i in range(len(x))])
 
 
+def by_moving_the_column(f, x, k):
+    step = torch.zeros_like(x)
+    step[:, k] = 1.0
+    return torch.func.jvp(f, (x,), (step,))[1]
+
+
 # each_output
 
 
@@ -140,6 +175,10 @@ def all_at_once(f, t):
     return torch.autograd.grad(y, t, g, is_grads_batched=True)[0].squeeze(2).T
 
 
+def by_moving_all_times(f, t):
+    return torch.func.jvp(f, (t,), (torch.ones_like(t),))[1]
+
+
 # standardise
 
 
@@ -157,6 +196,12 @@ def under_no_grad(x):
 def as_in_eval(x):
     mean, variance = x.detach().mean(0), x.detach().var(0, unbiased=False)
     return torch.nn.functional.batch_norm(x, mean, variance, training=False)
+
+
+def values_of_one_gradient_of_another(x):
+    root = (x.var(0, unbiased=False) + 1e-5).sqrt()
+    values, way_back = (x - x.mean(0)) / root, x / root.detach()
+    return way_back + (values - way_back).detach()
 
 
 # for_each_sample
@@ -196,14 +241,20 @@ def copies_for_all(losses_of, w, x):
 
 RIGHT = {
     "predict_dot_grad": ([3, 17, 5, 17, 14], (3, 3 + 2 * 7, 5, 17, 14), np.array([3.0, 17, 5, 17, 14])),
-    "mend_training": (with_an_optimizer, without_dot_grad, with_zeros, cleared_before_and_after),
+    "mend_training": (
+        with_an_optimizer,
+        without_dot_grad,
+        with_zeros,
+        cleared_before_and_after,
+        without_what_was_there,
+    ),
     "predict_weights": ([9, 7], torch.tensor([9.0, 7.0]), (2 * 5 - 1, 2 * 3 - 4 + 0.5 * 10)),
-    "mend_jacobian": (row_by_row, by_jacrev, with_a_graph_each),
+    "mend_jacobian": (row_by_row, by_jacrev, with_a_graph_each, by_vjp, input_by_input, from_dot_grad),
     "gradient_for_each": (with_backward, with_nones_replaced, one_after_the_other),
-    "by_column": (sliced_before, with_dot_grad, from_the_jacobian),
-    "each_output": (with_one_hot_weights, number_by_number, all_at_once),
+    "by_column": (sliced_before, with_dot_grad, from_the_jacobian, by_moving_the_column),
+    "each_output": (with_one_hot_weights, number_by_number, all_at_once, by_moving_all_times),
     "choose_trick": ("b", "B", " b.", "(b)"),
-    "standardise": (detached_together, under_no_grad, as_in_eval),
+    "standardise": (detached_together, under_no_grad, as_in_eval, values_of_one_gradient_of_another),
     "for_each_sample": (
         with_a_stack_of_weights,
         with_torch_func,

@@ -7,6 +7,8 @@ import torch
 
 from course_utils.checks import check
 
+from .as_written import defined, given
+
 
 def training(*lines: str, before: str = "pass"):
     """The loop of exercise 2 with these lines in it."""
@@ -14,17 +16,6 @@ def training(*lines: str, before: str = "pass"):
     return defined(
         f"def answer(loss_of, w, steps, lr):\n    {before}\n    for _ in range(steps):\n{body}    return w\n"
     )
-
-
-def given(head: str, *lines: str):
-    """A function with this head and these lines."""
-    return defined("def answer({}):\n{}".format(head, "".join(f"    {line}\n" for line in lines)))
-
-
-def defined(source: str):
-    names: dict[str, object] = {"torch": torch}
-    exec(source, names)
-    return names["answer"]
 
 
 FORWARD = "loss_of(w).backward()"
@@ -217,61 +208,3 @@ def test_code_that_does_what_the_given_code_did_is_told_so_with_a_thought(name, 
     result = check(name, answer)
     assert result.status == "not attempted"
     assert "it still does what the given code did" in result.html()
-
-
-LOOP = """
-def answer(f, x):
-    x = x.clone().requires_grad_()
-    rows = []
-    for y in f(x){outputs}:
-        {before}
-        y.sum().backward(retain_graph=True)
-        rows.append({row})
-    return {joined}
-"""
-JACOBIAN = {"outputs": "", "joined": "torch.stack(rows)"}
-BESIDE = {"outputs": ".unbind(1)", "joined": "torch.cat(rows, 1)"}
-
-
-@pytest.mark.parametrize(
-    ("exercise", "shape", "labels"),
-    [
-        ("mend_jacobian", JACOBIAN, ("last_row_for_all", "never_cleared")),
-        ("each_output", BESIDE, ("last_output_for_all", "never_cleared")),
-    ],
-)
-def test_loops_that_collect_dot_grad(exercise, shape, labels):
-    zeroed = {"before": "x.grad = x.grad.zero_() if rows else None", "row": "x.grad"}
-    never = {"before": "pass", "row": "x.grad.clone()"}
-    for label, how in zip(labels, (zeroed, never), strict=True):
-        assert check(exercise, defined(LOOP.format(**shape, **how))).diagnosis.label == label
-    cleared = {"before": "x.grad = None", "row": "x.grad"}
-    assert check(exercise, defined(LOOP.format(**shape, **cleared))).status == "right"
-
-
-def test_rows_that_are_one_tensor_are_told_so():
-    same = {"before": "pass", "row": "x.grad"}
-    assert check("each_output", defined(LOOP.format(**BESIDE, **same))).diagnosis.label == "one_dot_grad_for_all"
-    as_given = check("mend_jacobian", defined(LOOP.format(**JACOBIAN, **same)))
-    assert "they are all one tensor" in as_given._repr_mimebundle_()["text/html"]
-
-
-@pytest.mark.parametrize("exercise", ["mend_jacobian", "each_output", "by_column"])
-def test_a_tuple_in_a_tensors_place_is_named(exercise):
-    code = {
-        "mend_jacobian": "torch.stack([torch.autograd.grad(y, x, retain_graph=True) for y in f(x)])",
-        "each_output": "torch.cat([torch.autograd.grad(y.sum(), x, retain_graph=True) for y in f(x).T], 1)",
-        "by_column": "torch.autograd.grad(f(x).sum(), x)[:, k]",
-    }[exercise]
-    head = "f, x, k" if exercise == "by_column" else "f, x"
-    result = check(exercise, given(head, "x = x.clone().requires_grad_()", f"return {code}"))
-    assert "`torch.autograd.grad` and `saved_tensors` give a tuple" in result.diagnosis.says
-
-
-def test_copies_that_f_never_saw_and_a_question_about_one_input_only():
-    copies = "leaves = [one.clone().requires_grad_() for one in inputs]"
-    asks = "return torch.autograd.grad(f(*{}), {}, materialize_grads=True)"
-    answer = given("f, inputs", copies, asks.format("inputs", "leaves"))
-    assert check("gradient_for_each", answer).diagnosis.label == "allow_unused_covers_everything"
-    answer = given("f, inputs", copies, asks.format("leaves", "leaves[:1]"))
-    assert check("gradient_for_each", answer).diagnosis.label == "first_input_only"
