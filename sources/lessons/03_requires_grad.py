@@ -8,7 +8,7 @@ Unit 02 showed the graph that PyTorch records, and how gradients go back through
 is about that decision: what is recorded, what is not, and where the recording stops although nobody wanted it to. Most gradients that are missing
 in real programs are missing for one of the reasons below.
 
-You need unit 02: node, leaf, message, and how `trace` draws a graph. Allow an hour and ten minutes, with a pause after section 3. Where the
+You need unit 02: node, leaf, message, and how `trace` draws a graph. Allow 70 minutes, with a pause after section 3. Where the
 lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
 Did an error message bring you here? [A table near the end](#From-a-message-to-its-cause) leads from each message to the place that explains it.

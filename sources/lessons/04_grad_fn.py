@@ -8,7 +8,7 @@ Unit 02 showed how a gradient finds its way, and unit 03 what is recorded. Now w
 of them keeps, when it lets go of it, and what happens if somebody changes a value in the meantime. At the end you can walk this graph,
 watch what passes through it, and say of several well-known error messages which line of a program they are really about.
 
-You need units 01 to 03: incoming gradient, message, node, leaf, `detach()` and `torch.no_grad()`. Allow an hour for sections 1 to 7, with a pause after
+You need units 01 to 03: incoming gradient, message, node, leaf, `detach()` and `torch.no_grad()`. Allow 70 minutes for sections 1 to 7, with a pause after
 section 5, and a quarter of an hour for section 8, which can wait. Where the lesson asks for a prediction, make one before you go on. The output that
 answers a question stays folded until you run its cell.
 
@@ -259,7 +259,7 @@ The addition has its turn, and sends its two messages: it needs nothing. The pas
 ## 5. Backward a second time: three causes
 
 The message proposes `retain_graph=True`. It is the right repair for one cause of three. To find the cause, ask:
-**which line made the nodes that are now gone through a second time? And did I mean to go through them again?**
+**which line made the nodes that this pass goes through for the second time? And did I mean to go through them again?**
 
 ### A part stands before the loop
 
@@ -298,7 +298,7 @@ stale
 
 # %% name="reveal_stale" tags=["reveal"]
 scale = log_scale.exp()
-print("The losses, and log_scale at the end:")
+print("The losses, and log_scale at the end; best would be", round(torch.tensor(2.5).log().item(), 3))
 losses = [iteration(retain_graph=True) for _ in range(5)]
 print("retain_graph=True:    ", losses, round(log_scale.item(), 3))
 repaired = []
@@ -312,7 +312,7 @@ stale.reveal(dict(zip(stale.choices, [last < first, last == first, last > first]
 # %% [markdown]
 r"""
 `scale` is a number that was computed once. The optimizer changes `log_scale`, and `scale` does not know of it. So every iteration computes
-the same loss and the same gradient, while `log_scale` runs away. The error had been the only sign. **The repair is to compute again what
+the same loss and the same gradient, while `log_scale` runs past its best value. The error had been the only sign. **The repair is to compute again what
 depends on something that changes**: move the line into the loop.
 
 ### History carried along
@@ -716,8 +716,7 @@ Four rarer cases. No exercise needs them. You can go on to the [table](#From-a-m
 
 ### Several views of one operation
 
-`a[0]` is a **view**: a tensor that shares a part of the memory of `a`. A change through it changes `a`, so `a` gets a new node.
-With several views that one operation gives at once, that does not work:
+A change through the view `a[0]` changes `a`, so `a` gets a new node. With several views that one operation gives at once, that does not work:
 """
 
 # %% name="views"
