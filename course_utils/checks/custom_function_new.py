@@ -267,8 +267,8 @@ MEND_LEGACY = Exercise(
         Misconception(
             "sides_exchanged",
             _leaky(_keep, lambda g, x, slope: (torch.where(x > 0, slope * g, g), None)),
-            "You multiply by the slope where x is positive, and pass the gradient on elsewhere. What does the forward do "
-            "on each side?",
+            "You multiply by the slope where x is positive, and pass the gradient on elsewhere. What does the forward "
+            "do on each side?",
         ),
         incoming_ignored(
             _leaky(_keep, lambda g, x, slope: (torch.where(x > 0, 1.0, slope), None)),
