@@ -182,11 +182,256 @@ def test_the_idea_behind_a_mistake(name, answer, label):
     assert result.diagnosis.label == label, result
 
 
-T_SAVED = two(
-    "LogSquare",
-    "(ctx, x):\n        t = 1 + x * x\n        ctx.save_for_backward(x, t)\n        return torch.log(t)",
-    "(ctx, grad_output):\n        x, t = ctx.saved_tensors\n        return grad_output * 2 * x / t",
+def penalty(save: str = "*tensors", last: str = "tuple(2 * grad_output * one for one in ctx.saved_tensors)", **lines):
+    return made(
+        "penalty",
+        PENALTY.format(save=save, last=last, **{"first": "*tensors", "handed": "*tensors", "before": "pass"} | lines),
+    )
+
+
+PENALTY = """
+class Penalty(Function):
+    @staticmethod
+    def forward(ctx, {first}):
+        {before}
+        ctx.save_for_backward({save})
+        return sum((one * one).sum() for one in tensors)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return {last}
+
+
+def penalty(tensors):
+    return Penalty.apply({handed})
+"""
+X = "(x,) = ctx.saved_tensors"
+ONLY_X = "ctx.save_for_backward(x)"
+
+
+def exp(*lines: str, last: str = "return grad_output * ctx.saved_tensors[0]"):
+    return two("ExpInPlace", "(ctx, x):\n        " + "\n        ".join(lines), f"(ctx, grad_output):\n        {last}")
+
+
+def without_function(name: str, body: str):
+    return made(name, f"class {name}:\n    @staticmethod\n    def apply{body}")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "label"),
+    [
+        # no Function at all
+        ("wave", without_function("Wave", "(x, a, k):\n        return (k * x).sin() * a"), "without_a_function"),
+        (
+            "mend_shrink",
+            without_function("Shrink", "(x, t):\n        return torch.nn.functional.softshrink(x, t)"),
+            "without_a_function",
+        ),
+        (
+            "mend_intermediate",
+            without_function("LogSquare", "(x):\n        return (1 + x * x).log()"),
+            "without_a_function",
+        ),
+        ("mend_dirty", without_function("ExpInPlace", "(h):\n        return h.exp_()"), "without_a_function"),
+        (
+            "sigmoid_for_func",
+            without_function("Sigmoid", "(x):\n        return torch.sigmoid(x)"),
+            "without_a_function",
+        ),
+        # wave
+        (
+            "wave",
+            wave(
+                f"return {GRAD_X}, {GRAD_A}, None".replace("ctx.k", "Wave.k"),
+                forward=SAVES.replace("ctx.k = k", "Wave.k = k"),
+            ),
+            "number_on_the_class",
+        ),
+        (
+            "wave",
+            wave(f"return {GRAD_X}, {GRAD_A}, None", forward=SAVES.replace("(x, a)", "(x.clone(), a.clone())")),
+            "intermediate_saved",
+        ),
+        ("wave", wave(f"return {GRAD_X.replace('* a ', '')}, {GRAD_A}, None"), "outer_factor_missing"),
+        ("wave", wave(f"return {GRAD_X.replace('cos(ctx.k * x)', 'cos(x)')}, {GRAD_A}, None"), "cosine_of_x"),
+        ("wave", wave(f"return grad_output.mul_(torch.cos(ctx.k * x) * a * ctx.k), {GRAD_A}, None"), "changes_input"),
+        # mend_shrink
+        (
+            "mend_shrink",
+            shrink("g = grad_output.detach().clone()", "g[x.abs() <= ctx.t] = 0", "return g, None"),
+            "cut_from_the_graph",
+        ),
+        ("mend_shrink", shrink("return [grad_output * (x.abs() > ctx.t), None]"), "none_lost"),
+        ("mend_shrink", shrink("grad_output.mul_(x.abs() > ctx.t)", "return grad_output, None"), "changes_input"),
+        (
+            "mend_shrink",
+            two(
+                "Shrink",
+                KEEPS_X.replace("ctx.save_for_backward(x)", "ctx.x = x"),
+                "(ctx, grad_output):\n        return grad_output * (ctx.x.abs() > ctx.t), None",
+            ),
+            "kept_as_an_attribute",
+        ),
+        # mend_list
+        ("mend_list", penalty("*(one.clone() for one in tensors)"), "intermediate_saved"),
+        ("mend_list", penalty("*(one.detach() for one in tensors)"), "intermediate_saved"),
+        (
+            "mend_list",
+            penalty(
+                "torch.cat([one.reshape(-1) for one in tensors])",
+                "tuple(2 * grad_output * p.reshape(s) for p, s in zip("
+                "ctx.saved_tensors[0].split([s.numel() for s in ctx.shapes]), ctx.shapes))",
+                before="ctx.shapes = [one.shape for one in tensors]",
+            ),
+            "intermediate_saved",
+        ),
+        ("mend_list", penalty(handed="tensors"), "star_in_forward_only"),
+        ("mend_list", penalty(handed="tuple(tensors)"), "star_in_forward_only"),
+        ("mend_list", penalty("tensors"), "raises"),
+        ("mend_list", penalty(first="tensors"), "raises"),
+        ("mend_list", penalty(last="(2 * grad_output * one for one in ctx.saved_tensors)"), "raises"),
+        # mend_intermediate
+        (
+            "mend_intermediate",
+            log_square(
+                "x, t = ctx.saved_tensors",
+                "return grad_output * 2 * x / t",
+                forward="ctx.save_for_backward(x, 1 + x * x)",
+            ),
+            "constant_to_the_second_pass",
+        ),
+        (
+            "mend_intermediate",
+            log_square(X, "return grad_output * 2 * x / (1 + x.data**2)"),
+            "constant_to_the_second_pass",
+        ),
+        (
+            "mend_intermediate",
+            log_square(X, "with torch.no_grad(): t = 1 + x * x", "return grad_output * 2 * x / t"),
+            "constant_to_the_second_pass",
+        ),
+        (
+            "mend_intermediate",
+            log_square(X, "t = torch.tensor((1 + x * x).tolist(), dtype=x.dtype)", "return grad_output * 2 * x / t"),
+            "constant_to_the_second_pass",
+        ),
+        (
+            "mend_intermediate",
+            log_square(X, "return grad_output * 2 * x / (1 + x * x)", forward="ctx.save_for_backward(x.clone())"),
+            "detached_again",
+        ),
+        (
+            "mend_intermediate",
+            log_square(X, "return grad_output * 2 * x / (1 + x * x)", forward="ctx.save_for_backward(x); ctx.x = [x]"),
+            "left_on_ctx",
+        ),
+        ("mend_intermediate", log_square(X, "return 2 * x / (1 + x * x)"), "incoming_ignored"),
+        # mend_dirty
+        (
+            "mend_dirty",
+            exp("x.exp_()", "ctx.mark_dirty(x)", "ctx.y = x", "return x", last="return grad_output * ctx.y"),
+            "kept_as_an_attribute",
+        ),
+        (
+            "mend_dirty",
+            exp("x.data = x.exp()", "ctx.mark_dirty(x)", "ctx.save_for_backward(x)", "return x"),
+            "new_memory",
+        ),
+        (
+            "mend_dirty",
+            exp("x.exp_()", "ctx.mark_non_differentiable(x)", "ctx.save_for_backward(x)", "return x"),
+            "marked_as_without_gradient",
+        ),
+        (
+            "mend_dirty",
+            exp(
+                "x.exp_()",
+                "ctx.mark_dirty(x)",
+                "ctx.save_for_backward(x)",
+                "return x",
+                last="return ctx.saved_tensors[0]",
+            ),
+            "incoming_ignored",
+        ),
+        # mend_legacy
+        ("mend_legacy", leaky(returned=GRADIENT.replace("x > 0", "x >= 0") + ", None"), "zero_taken_for_positive"),
+        ("mend_legacy", leaky(before="def __init__(self, slope): super().__init__()"), "half_new"),
+        ("mend_legacy", leaky(called="Leaky().apply(x, slope)"), "half_new"),
+        ("mend_legacy", leaky(called="torch.nn.functional.leaky_relu(x, slope)"), "forward_called_directly"),
+        ("mend_legacy", leaky(returned=f"{GRADIENT}, (grad_output * x).sum()"), "number_gets_a_gradient"),
+        ("mend_legacy", leaky(returned=f"[{GRADIENT}, None]"), "none_missing"),
+        # sigmoid_for_func
+        (
+            "sigmoid_for_func",
+            sigmoid(
+                "ctx.save_for_backward(*inputs)",
+                FROM_OUTPUT.replace("(y,) = ctx.saved_tensors", "y = ctx.saved_tensors[0].sigmoid()"),
+            ),
+            "input_saved",
+        ),
+        (
+            "sigmoid_for_func",
+            sigmoid("ctx.save_for_backward(output)", FROM_OUTPUT, forward="(ctx, x):\n        return torch.sigmoid(x)"),
+            "context_beside_setup_context",
+        ),
+        ("sigmoid_for_func", sigmoid("ctx.save_for_backward(output.detach())"), "intermediate_saved"),
+        ("sigmoid_for_func", sigmoid("ctx.save_for_backward(output)", FROM_OUTPUT.replace("(y,)", "y")), "raises"),
+    ],
 )
+def test_the_idea_behind_what_a_cold_reader_tried(name, answer, label):
+    test_the_idea_behind_a_mistake(name, answer, label)
+
+
+@pytest.mark.parametrize("static", [(), ("forward",), ("backward",)])
+def test_halves_that_are_not_static_are_told(static):
+    answer = leaky()
+    function = answer.__globals__["Leaky"]
+    for half in {"forward", "backward"} - {*static}:
+        setattr(function, half, function.__dict__[half].__func__)
+    result = check("mend_legacy", answer)
+    assert result.diagnosis.label == "half_new"
+    assert "is static" in repr(result)
+
+
+@pytest.mark.parametrize("name", ["wave", "mend_shrink", "mend_intermediate", "mend_dirty", "sigmoid_for_func"])
+def test_what_is_written_into_is_named_as_the_learner_names_it(name):
+    asked = {"wave": "x, a, k", "mend_shrink": "x, t"}.get(name, "x")
+    body = "(ctx, grad_output):\n        grad_output.mul_(2)\n        return grad_output, None, None"
+    kind = {"wave": "Wave", "mend_shrink": "Shrink", "mend_dirty": "ExpInPlace"}.get(name, "Sigmoid")
+    result = check(name, two(kind, f"(ctx, {asked}):\n        return x * 1", body))
+    assert "grad_output" in result.mine.changed
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ((1, 1, 1, 1, 1, 1), "nudged_where_it_hides"),
+        ((0, 0, 1, 1, 1, 1), "the_second_includes_the_first"),
+        ((1, 0, 1, 0, 1, 1), "exchanged_for_a"),
+        ((0, 1, 1, 0, 1, 0), "sound_one_rejected"),
+        ((1, 0, 0, 1, 0, 0), "sound_one_rejected"),
+    ],
+)
+def test_verdicts_are_answered_for_the_function_that_they_are_of(answer, label):
+    assert check("predict_judges", answer).diagnosis.label == label
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ((0, 60, -10, 30), "gate_alone"),
+        ((10, 60, 0, 0), "programs_exchanged"),
+        ((0, 60, 0, 60), "b_taken_for_a"),
+        ((0, 60, -10, 60), "sign_forgotten_in_b"),
+        ((10, 30, -10, -30), "direct_path_alone"),
+    ],
+)
+def test_gradients_are_answered_for_the_program_that_they_are_of(answer, label):
+    assert check("predict_sister", answer).diagnosis.label == label
+
+
+KEEPS_T = "ctx.save_for_backward(x); ctx.t = (1 + x * x).detach()"
+FROM_T = "return grad_output * 2 * ctx.saved_tensors[0] / ctx.t"
 
 
 IN_A_LIST = made(
@@ -212,7 +457,7 @@ def penalty(tensors):
 @pytest.mark.parametrize(
     ("name", "answer", "thought"),
     [
-        ("mend_intermediate", T_SAVED, "Saving t in another way does not help"),
+        ("mend_intermediate", log_square(FROM_T, forward=KEEPS_T), "t still waits on ctx for the backward"),
         ("mend_legacy", leaky(called="Leaky()(x, slope)"), "a Function is never made into an object"),
         ("mend_legacy", leaky(called="Leaky(slope)(x)", before="def __init__(self, slope): pass"), "never called"),
         (
@@ -231,6 +476,10 @@ def test_code_that_does_what_the_given_code_did_is_told_so_with_a_thought(name, 
 @pytest.mark.parametrize("answer", [((0, 60), (-10, 0)), [[0.0, 60.0], [-10.0, 0.0]], (0, 60, -10, 0)])
 def test_pairs_and_single_numbers_answer_the_same_question(answer):
     assert check("predict_sister", answer).status == "right"
+
+
+def test_verdicts_may_stand_in_pairs_too():
+    assert check("predict_judges", ((0, 1), (1, 0), (1, 1))).status == "right"
 
 
 def test_an_object_in_place_of_the_class_is_told_what_is_needed():

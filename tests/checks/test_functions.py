@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.autograd.function import once_differentiable
 
 from course_utils.checks.functions import (
     by_autograd,
@@ -12,6 +13,9 @@ from course_utils.checks.functions import (
     gradients_beside,
     gradients_of,
     is_custom,
+    left_on_context,
+    made_by_own,
+    own_functions,
     second_derivatives,
 )
 
@@ -103,3 +107,35 @@ def test_constants_get_none_and_tensors_without_grad_too(x, incoming):
     a = torch.tensor([1.5, 0.7], dtype=torch.float64)
     _, gradient = gradients_of(lambda x: wave(x, a, 0.3), incoming, (x,))
     assert torch.allclose(gradient, incoming * a * 0.3 * torch.cos(0.3 * x))
+
+
+def test_own_functions_are_those_that_gradients_meet_first(x):
+    square = function("Square", lambda ctx, x: x**2, lambda ctx, g: g)
+    cube = function("Cube", lambda ctx, x: x**3, lambda ctx, g: g)
+    leaf = x.requires_grad_()
+    assert set(own_functions(square.apply(cube.apply(leaf)) + 2 * cube.apply(leaf))) == {square, cube}
+    assert own_functions(leaf**2) == []
+
+
+def test_made_by_own_asks_for_a_function_on_every_way(x):
+    assert made_by_own(CUBE, (x,))
+    assert not made_by_own(lambda x: CUBE(x) + x, (x,))
+    assert not made_by_own(torch.exp, (x,))
+
+
+@pytest.mark.parametrize(
+    ("kept", "count"), [(lambda x: x, 1), (lambda x: [x, {"again": (x,)}], 2), (lambda x: 3.0, 0), (lambda x: None, 0)]
+)
+def test_tensors_that_stay_on_ctx_are_counted(x, incoming, kept, count):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.kept = kept(x)
+        return x * 1
+
+    assert left_on_context(function("Kept", forward, lambda ctx, g: g).apply, incoming, (x,)) == count
+
+
+def test_a_backward_that_refuses_a_second_pass_is_not_passed_over(x, incoming):
+    once = function("Once", lambda ctx, x: x * 1, once_differentiable(lambda ctx, g: g))
+    with pytest.raises(RuntimeError, match="marked with @once_differentiable"):
+        second_derivatives(once.apply, incoming, (x,))
