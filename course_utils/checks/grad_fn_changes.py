@@ -99,7 +99,7 @@ def _probe_capped(answer: object, draw: Draw) -> Iterator[Observation]:
     asked = value_and_gradient if callable(answer) else answer
     for shape in ((5,), (2, 3)):
         a, incoming = draw.tensor(*shape), draw.tensor(*shape)
-        a.view(-1)[:2] = a.view(-1)[:2].abs() + torch.tensor([0.0, 0.05])  # above the limit
+        a.view(-1)[:2] = a.view(-1)[:2].abs() + a.new_tensor([0.0, 0.05])  # above the limit
         a.view(-1)[2] = -a.view(-1)[2].abs()  # below it
         a.view(-1)[3] = draw.whole(35, 49) / 100  # below it, and its sigmoid above
         limit = draw.whole(52, 58) / 100

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from course_utils.checks.catalogue import all_exercises
 from course_utils.checks.draw import Draw
+from course_utils.checks.evidence import gather, same_evidence
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -73,3 +75,15 @@ def test_a_default_dtype_of_the_notebook_changes_nothing(dtype):
         assert all(torch.equal(Draw(seed).tensor(40), one) for seed, one in enumerate(expected))
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_nor_does_it_change_what_any_check_sees(dtype):
+    exercises = all_exercises().values()
+    expected = {one.name: gather(one, one.truth, 7) for one in exercises}
+    torch.set_default_dtype(dtype)
+    try:
+        other = [one.name for one in exercises if not same_evidence(gather(one, one.truth, 7), expected[one.name])]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert not other

@@ -72,7 +72,8 @@ def test_what_the_keeper_raises_ends_those_that_still_run():
         seen.append(number)
         raise OSError("the disk is full")
 
-    with open_runner(Way(trusted=True, limits=Limits(exercise=300))) as runner, pytest.raises(OSError, match="full"):
+    way = Way(trusted=True, limits=Limits(exercise=300), ahead=())
+    with open_runner(way) as runner, pytest.raises(OSError, match="full"):
         runner.run([job("import time; time.sleep(200)"), job("1")], workers=2, arrived=keep)
     assert seen == [1]
 
@@ -91,12 +92,13 @@ def test_jupyters_kernel_gives_the_same_only_slower(course):
     kept = [one for one in pristine.cells if not one.name or one.name.removesuffix(".check") in {*ANSWERS, "setup"}]
     small = Pristine(pristine.unit, tuple(kept))
     cells = [LearnerCell("helper = 1")] + [LearnerCell(ANSWERS.get(one.name, one.source), one.name) for one in kept]
-    seen = {}
-    for kernel in ("jupyter", "forked")[: 1 + (sys.platform == "linux")]:
+    merged = merge(small, cells, 1)
+    expected, seen = None, {}
+    for kernel in ("forked", "jupyter")[sys.platform != "linux" :]:
         with open_runner(Way(kernel, trusted=True)) as runner:
-            (right,) = runner.run([Job(solved(small, 1), None)])
-            merged = merge(small, cells, 1)
-            expected = {name: records[-1].stdout for name, records in right.items()}
+            if expected is None:  # both are held against what the first one prints
+                (right,) = runner.run([Job(solved(small, 1), None)])
+                expected = {name: records[-1].stdout for name, records in right.items()}
             (outcome,) = runner.run([Job(merged, expected)])
         seen[kernel] = [replace(one, evidence="") for one in grade_exercises(merged, outcome, 1)]
     assert seen.get("forked", seen["jupyter"]) == seen["jupyter"]

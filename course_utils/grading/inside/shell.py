@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import json
 import socket
@@ -18,10 +19,14 @@ MOST_TEXT = 1_000_000  # characters of one cell's output; evidence has a few tho
 
 
 class _Shell(InteractiveShell):
-    """IPython without the completion of names, whose libraries are slow to load."""
+    """IPython without what serves people who type and look."""
 
     def init_completer(self) -> None:
-        """Nothing: nobody types."""
+        """Nothing: its libraries are slow to load."""
+
+    def _tee(self, channel: str) -> contextlib.AbstractContextManager[None]:
+        """Nothing: IPython would keep all that is printed, and who prints without end would run out of memory."""
+        return contextlib.nullcontext()
 
 
 def new_shell() -> InteractiveShell:

@@ -83,6 +83,10 @@ class Outside:
         with self._ears.open():
             yield
 
+    def close(self) -> None:
+        """Stop listening."""
+        self._ears.close()
+
     def harm(self) -> list[str]:
         """What was done to the surroundings, a line each; written markers are removed again."""
         return [*self._written(), *self._destroyed(), *self._confessed(), *self._left(), *self._ears.heard]
@@ -151,8 +155,10 @@ class _Ears:
         finally:
             self._stop.set()
             thread.join()
-            for one in self._sockets.values():
-                one.close()
+
+    def close(self) -> None:
+        for one in self._sockets.values():
+            one.close()
 
     def _listen(self) -> None:
         with selectors.DefaultSelector() as selector:

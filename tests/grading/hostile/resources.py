@@ -239,7 +239,7 @@ def _output_and_disk(kit: Kit) -> Cases:
     yield kit.attack(
         "output_without_end",
         "prints without end",
-        lost={"mean_backward": "timeout or memory"},  # IPython keeps what is printed
+        lost={"mean_backward": "timeout"},
         mean_backward=NEVER_SILENT,
         slow=True,
     )

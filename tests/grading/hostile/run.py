@@ -59,10 +59,14 @@ class Outcome:
         return sum(not self.of_cases.get(case.name) for case in self.cases)
 
 
+def kit(outside: Outside) -> Kit:
+    """What makes cases."""
+    return Kit(HandedIn(ROOT / "exercises" / f"{UNIT}.ipynb", ROOT / "solutions" / f"{UNIT}.ipynb"), outside)
+
+
 def make(outside: Outside) -> list[Case]:
     """The whole class."""
-    kit = Kit(HandedIn(ROOT / "exercises" / f"{UNIT}.ipynb", ROOT / "solutions" / f"{UNIT}.ipynb"), outside)
-    return [case for kind in KINDS for case in kind.cases(kit)]
+    return [case for kind in KINDS for case in kind.cases(kit(outside))]
 
 
 def grade_class(outside: Outside, cases: Sequence[Case], arguments: Sequence[str] = ()) -> Outcome:
@@ -220,7 +224,8 @@ def show(outcome: Outcome, console: Console) -> None:
 def surroundings() -> Iterator[Outside]:
     """An outside in a folder whose path is short: sockets allow no long one."""
     with tempfile.TemporaryDirectory(prefix="course-hostile-", ignore_cleanup_errors=True) as folder:
-        yield Outside(Path(folder).resolve())
+        with contextlib.closing(Outside(Path(folder).resolve())) as outside:
+            yield outside
 
 
 def main(names: Sequence[str]) -> int:
