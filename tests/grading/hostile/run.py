@@ -223,9 +223,11 @@ def show(outcome: Outcome, console: Console) -> None:
 @contextlib.contextmanager
 def surroundings() -> Iterator[Outside]:
     """An outside in a folder whose path is short: sockets allow no long one."""
-    with tempfile.TemporaryDirectory(prefix="course-hostile-", ignore_cleanup_errors=True) as folder:
-        with contextlib.closing(Outside(Path(folder).resolve())) as outside:
-            yield outside
+    with (
+        tempfile.TemporaryDirectory(prefix="course-hostile-", ignore_cleanup_errors=True) as folder,
+        contextlib.closing(Outside(Path(folder).resolve())) as outside,
+    ):
+        yield outside
 
 
 def main(names: Sequence[str]) -> int:
