@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST = 6.0  # of lambda
 SEEDS = 10
 _MILLISECONDS_A_MOMENT = 250
+# ipywidgets holds a second change back until the kernel has answered the first one; a press overtakes it
+_LATE_SECONDS = 0.1
 
 
 def explore_moons(*runs: Run, loss: Loss = adversarial_loss, steps: int = STEPS) -> MoonsExplorer:
@@ -158,19 +160,23 @@ class _Live:
         if self._task is not None:
             self._task.cancel()
             return
-        chosen = self._seed.value, self._strength.value
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._explorer.train(*chosen)
+            self._explorer.train(*self._chosen())
         else:
-            self._task = loop.create_task(self._train(*chosen))
+            self._task = loop.create_task(self._train())
 
-    async def _train(self, seed: int, strength: float) -> None:
+    def _chosen(self) -> tuple[int, float]:
+        return self._seed.value, round(self._strength.value, 3)  # a slider's 0.3 is 0.30000000000000004
+
+    async def _train(self) -> None:
         said = ""
         self._button.description = "Stop"
-        self._words.say(f"Training with seed {seed} and lambda {strength:g} ...")
         try:
+            await asyncio.sleep(_LATE_SECONDS)
+            seed, strength = self._chosen()
+            self._words.say(f"Training with seed {seed} and lambda {strength:g} ...")
             for _ in self._explorer.training(seed, strength):
                 await asyncio.sleep(0.001)
         except asyncio.CancelledError:

@@ -8,8 +8,8 @@ PyTorch believes whatever a backward returns. In unit 06 we wanted that to be th
 derivative of its forward, on purpose. It is one line long, and it is used in real research: with it, a network learns from labelled data of one
 kind to label data of another kind, for which nobody has given it a label.
 
-You need unit 06: a Function, `ctx`, the None for a number, gradcheck. Allow about an hour; after section 4 is a good place for a pause. Make each
-prediction before you go on. The output that answers a question stays folded until you run its cell.
+You need unit 06: a Function, `ctx`, the None for a number, gradcheck. Allow about an hour; after section 4 is a good place for a pause. (When you come back, run the cells above with
+Run All Above Selected Cell.) Make each prediction before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
 
@@ -462,7 +462,7 @@ r"""
 - A minus *and* the layer: the feature helps, and the head is turned. Readers of the formula write this when they forget that the layer *is* the minus.
 - Two losses and two passes are right: `+` for the head with the features detached, `−` for the features alone. Some libraries do that, and have no layer. It costs two passes.
 
-This is a good place for a pause.
+(A good place for a pause.)
 
 ## 5. A backward that has to fail its judge
 

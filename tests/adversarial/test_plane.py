@@ -20,7 +20,7 @@ def test_a_boundary_lies_where_the_logit_is_zero():
 
 
 def test_a_boundary_may_be_closed_and_every_end_is_met_twice():
-    segments = field(lambda x, y: x * x + y * y - 0.53).boundary()
+    segments = field(lambda x, y: x * x + y * y - 0.517).boundary()
     ends = [tuple(round(value, 9) for value in end) for segment in segments for end in segment]
     assert all(ends.count(end) == 2 for end in ends)
 

@@ -60,6 +60,7 @@ class Explorer:
         slider.press("Home")
         for _ in range(round(strength * 10)):
             slider.press("ArrowRight")
+        expect(self.cell.get_by_role("textbox", name="lambda, as a number")).to_have_text(f"{strength:.1f}")
 
 
 @pytest.fixture
