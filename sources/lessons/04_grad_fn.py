@@ -312,7 +312,7 @@ stale.reveal(dict(zip(stale.choices, [last < first, last == first, last > first]
 # %% [markdown]
 r"""
 `scale` is a number that was computed once. The optimizer changes `log_scale`, and `scale` does not know of it. So every iteration computes
-the same loss and the same gradient, while `log_scale` runs past its best value. The error had been the only sign. **The repair is to compute again what
+the same loss and the same gradient, while `log_scale` runs past its best value. The error had been a warning. **The repair is to compute again what
 depends on something that changes**: move the line into the loop.
 
 ### History carried along
@@ -438,7 +438,7 @@ nothing else from above.
 
 A change **in place** writes into the memory of a tensor that is there: `t += 1`, `t.mul_(2)` (a final underscore says so), `t[0] = 5`, `optimizer.step()`.
 A node saves a tensor, not a copy of it. So what if somebody writes into a saved tensor before the backward pass? PyTorch does not
-prevent it. It **counts**. Each tensor has a **version**: 0 when it is new, and higher after each change in place.
+prevent it. It **counts**. Each tensor has a **version**: 0 when it is new, and raised by changes in place. By all of them?
 """
 
 # %% name="predict_version"

@@ -6,12 +6,11 @@ r"""
 
 Units 01 to 04 were about how gradients are computed. This lesson is about how to ask for them. There are two ways to ask, and each of them
 answers one exact question. Most trouble comes from a question that is a little different from the one a person has in mind. At the
-end you can ask for the gradient of any result with respect to any tensor, for a whole Jacobian, and for the gradients of single samples. And you know
-what each of them costs.
+end you can ask for the gradient of any result with respect to any tensor, for a whole Jacobian, and for the gradients of single samples.
 
-You need unit 02 (incoming gradients, messages that add up), unit 03 (leaves, `detach`, `no_grad`), and `retain_graph` and hooks from unit 04. Allow
-75 minutes; after section 3 is a good place for a pause. (When you come back, run the cells above with Run All Above Selected Cell.) Where the lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until
-you run its cell.
+You need unit 02 (incoming gradients, messages that add up), unit 03 (leaves, `detach`, `no_grad`) and `retain_graph` from unit 04. Allow
+65 minutes; after section 3 is a good place for a pause. (When you come back, run the cells above with Run All Above Selected Cell.) Where the
+lesson asks for a prediction, make one before you go on. The output that answers a question stays folded until you run its cell.
 
 ## A puzzle
 
@@ -122,9 +121,8 @@ print("right:         ", torch.autograd.grad(outputs=L, inputs=u))
 
 # %% [markdown]
 r"""
-The second error is no defect. $u$ was not computed from $L$; it is the other way round. So no path leads from `outputs` back to `inputs`, and
-that is what "not used in the graph" says. When you meet this message, read your call aloud first: "the derivative of `outputs` with respect to
-`inputs`".
+The second message means: no path leads from `outputs` back to `inputs`. $u$ was not computed from $L$; it is the other way round. When you meet
+this message, read your call aloud first: "the derivative of `outputs` with respect to `inputs`".
 
 Now `.grad`. It belongs to **leaves**, and a name can stop pointing at the leaf without notice.
 """
@@ -155,17 +153,17 @@ moved.reveal({choice: str(gradient) == choice for choice in moved.choices})
 # %% [markdown]
 r"""
 `.to(...)` that really converts something is an operation like any other. Its result is a new tensor and no leaf. The gradient went through
-it, to the leaf that was created before; in the usual one-line form nobody holds that leaf any more. The same happens with `.cuda()`. If nothing is to be
-converted, `.to(...)` returns the very same tensor, and so the same script works on another machine:
+it, to the leaf that was created before. In the usual one-line form nobody holds that leaf any more. (`.cuda()` is such an operation, too.) If nothing
+is to be converted, `.to(...)` returns the very same tensor. So a script can work on one machine and fail on another:
 """
 
 # %% name="moved_nowhere"
 created = torch.tensor([1.0, 2.0], requires_grad=True)
-print("the same tensor:", created.to("cpu") is created)
+print("nothing to convert, the same tensor:", created.to("cpu") is created)
 
 x = torch.tensor([1.0, 2.0], dtype=torch.float32, requires_grad=True)  # created as it is to be
 (10 * x**2).sum().backward()
-print("x.grad:", x.grad)
+print("created as float32, x.grad:         ", x.grad)
 
 # %% [markdown]
 r"""
@@ -196,31 +194,8 @@ three.reveal(*seen[1:])
 
 # %% [markdown]
 r"""
-Messages that arrive at a leaf add up (unit 02), and `.grad` does not know where one backward pass ends and the next begins. This is useful: if
-the loss is a **sum** over the batch, a batch that is too large for the memory can be taken in parts. (If it is a mean, multiply the loss of each part by the part's share of
-the batch first.)
-"""
+Messages that arrive at a leaf add up (unit 02), and `.grad` does not know where one backward pass ends and the next begins.
 
-# %% name="in_parts"
-X = torch.tensor([[1.0, 0.5], [-2.0, 1.5], [0.3, -1.0], [2.0, 0.7]])
-t = torch.tensor([1.0, -0.5, 2.0, 0.3])
-
-
-def loss_of(w, X=X, t=t):
-    return ((X @ w - t) ** 2).sum()
-
-
-w = torch.tensor([0.4, -1.2], requires_grad=True)
-loss_of(w).backward()
-print("all at once:", rounded(w.grad))
-
-w.grad = None
-loss_of(w, X[:2], t[:2]).backward()
-loss_of(w, X[2:], t[2:]).backward()
-print("in two parts:", rounded(w.grad))
-
-# %% [markdown]
-r"""
 In training, every step computes a loss, calls `backward`, and changes `w` by a small multiple of `w.grad`. Somebody writes a loop that does these three
 things, and nothing else.
 """
@@ -237,6 +212,14 @@ uncleared = predict(
 uncleared
 
 # %% name="reveal_uncleared" tags=["reveal"]
+X = torch.tensor([[1.0, 0.5], [-2.0, 1.5], [0.3, -1.0], [2.0, 0.7]])
+t = torch.tensor([1.0, -0.5, 2.0, 0.3])
+
+
+def loss_of(w):
+    return ((X @ w - t) ** 2).sum()
+
+
 w = torch.tensor([0.4, -1.2], requires_grad=True)
 own, used = [], []
 for _ in range(3):
@@ -263,69 +246,75 @@ loss.backward()            # adds this step's gradient
 optimizer.step()           # reads it, and changes w in place
 ```
 
-Clear once a step, and never between `backward` and `step`. Before `backward` is the safer place: then nothing that stood in `.grad` before the loop can
-count. How does `zero_grad` empty `.grad`?
+Clear once a step, and never between `backward` and `step`. Before `backward` is the safer place: then nothing that stood in `.grad` before the
+loop can count. How does `zero_grad` empty `.grad`?
 """
 
 # %% name="zero_grad"
 w = torch.tensor([0.4, -1.2], requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.1, weight_decay=0.5)  # weight decay pulls every parameter towards 0
-
 loss_of(w).backward()
+
 optimizer.zero_grad()
-print("after zero_grad():                 ", w.grad)
+print("after zero_grad():                  ", w.grad)
 try:
     w.grad += 1.0
 except TypeError as error:
-    print("adding to it:                       TypeError:", error)
+    print("adding to it:                        TypeError:", error)
 optimizer.step()
-print("then a step:                        w =", rounded(w))
+print("a step changes w to                 ", rounded(w))
 
-loss_of(w).backward()
-optimizer.zero_grad(set_to_none=False)
-print("after zero_grad(set_to_none=False): ", w.grad)
+w.grad = torch.zeros(2)  # what zero_grad(set_to_none=False) leaves behind
 optimizer.step()
-print("then a step:                        w =", rounded(w))
+print("with zeros in .grad, a step gives   ", rounded(w))
 
 # %% [markdown]
 r"""
-Before PyTorch 2.0, `zero_grad()` wrote zeros unless it was told otherwise; now it puts `None` there. The two are different. `None` says: no gradient has arrived. An optimizer then leaves
-the parameter alone. A zero says: a gradient has arrived, and it is 0. Then weight decay still moves the parameter, and so does momentum.
+Before PyTorch 2.0, `zero_grad()` wrote zeros unless it was told otherwise; now it puts `None` there. The two are different. `None` says: no gradient
+has arrived, and this step left `w` as it was. Zeros say: a gradient has arrived, and it is 0. Then weight decay moved `w` all the same.
 
 Last, the update itself. `w -= ...` and `w = w - ...` look alike.
 """
 
 
 # %% name="updates"
+def in_place(w):
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    return w
+
+
+def new_under_no_grad(w):
+    with torch.no_grad():
+        return w - 0.1 * w.grad
+
+
+def new_and_recorded(w):
+    return w - 0.1 * w.grad
+
+
 def two_steps(update):
     w = torch.tensor(5.0, requires_grad=True)
     for _ in range(2):
         w.grad = None
         (w**2).backward()
-        if update == "w -= ..., under no_grad":
-            with torch.no_grad():
-                w -= 0.1 * w.grad
-        elif update == "w = w - ..., under no_grad":
-            with torch.no_grad():
-                w = w - 0.1 * w.grad
-        else:
-            w = w - 0.1 * w.grad
+        w = update(w)  # with the last two this says: w = w - ...
     return w
 
 
-for update in ("w -= ..., under no_grad", "w = w - ..., under no_grad", "w = w - ..., recorded"):
+for update in (in_place, new_under_no_grad, new_and_recorded):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the last one reads .grad of a tensor that is no leaf
-            print(f"{update:26}  w = {two_steps(update).item():.2f}")
+            print(f"{update.__name__:17}  w = {two_steps(update).item():.2f}")
     except (RuntimeError, TypeError) as error:
-        print(f"{update:26}  {type(error).__name__}: {str(error)[:64]}")
+        print(f"{update.__name__:17}  {type(error).__name__}: {str(error)[:64]}")
 
 # %% [markdown]
 r"""
-`w = w - ...` makes a **new** tensor. Under `no_grad` it has no history and requires no gradient, so the next `backward` stops with an error.
-Outside of `no_grad` it is no leaf, so no gradient is kept in its `.grad`: `w.grad` is `None` in the second step. Either way the leaf that
-collects gradients is gone. **Change the leaf in place, under `no_grad`.** That is what an optimizer does.
+`w = w - ...` makes a **new** tensor. Under `no_grad` it requires no gradient, so the next `backward` stops with an error. Outside of `no_grad` it is
+no leaf, so no gradient is kept in its `.grad`: `w.grad` is `None` in the second step. Either way the name `w` has lost the leaf that collects
+gradients. **Change the leaf in place, under `no_grad`.** That is what an optimizer does.
 
 ## 3. When the output has many entries: weights
 
@@ -359,11 +348,12 @@ shapes.reveal({choice: passed == claim for choice, claim in zip(shapes.choices, 
 
 # %% [markdown]
 r"""
-What counts is the number of entries: exactly one. Then the incoming gradient must be 1, because the result changes exactly as much as itself. For a
-result with several entries PyTorch cannot know what comes after. You have to say it: one incoming gradient for each entry of $y$, in the shape of $y$. We
-call them **weights**, $g$ (not those of a network: these weigh the entries of $y$). In `y.backward(g)` they have the name `gradient`, in `torch.autograd.grad(y, x, g)` the name `grad_outputs`.
+What counts is the number of entries: exactly one. Then the incoming gradient is 1, because the result changes exactly as much as itself. For a
+result $y$ with several entries you have to give the incoming gradients: one for each entry, in the shape of $y$. We call them **weights**, $g$ (not
+those of a network: these weigh the entries of $y$). In `y.backward(g)` they have the name `gradient`, in `torch.autograd.grad(y, x, g)` the name
+`grad_outputs`.
 
-What you get is the gradient of the single number $L = \sum_i g_i\,y_i$.
+What you get is the gradient of the single number $L = \sum_i g_i\,y_i$. With ones, $L$ is the sum; with $1/N$ everywhere, the mean.
 """
 
 
@@ -374,9 +364,15 @@ def pair(x):
 
 x = torch.tensor([2.0, 5.0], requires_grad=True)
 y = pair(x)
-g = torch.tensor([1.5, 4.0])
-print("weights g:       ", torch.autograd.grad(y, x, g, retain_graph=True)[0].tolist())
-print("L = (g * y).sum():", torch.autograd.grad((g * y).sum(), x, retain_graph=True)[0].tolist())
+print("        with weights g   of one number")
+for name, g, number in (
+    ("g*y", torch.tensor([1.5, 4.0]), 1.5 * y[0] + 4.0 * y[1]),
+    ("sum", torch.tensor([1.0, 1.0]), y.sum()),
+    ("mean", torch.tensor([0.5, 0.5]), y.mean()),
+):
+    one = torch.autograd.grad(y, x, g, retain_graph=True)[0]
+    other = torch.autograd.grad(number, x, retain_graph=True)[0]
+    print(f"{name:7} {one.tolist()!s:16} {other.tolist()}")
 
 # %% name="predict_weights"
 weights = predict(
@@ -394,32 +390,16 @@ weights.reveal(*gradient.tolist())
 
 # %% [markdown]
 r"""
-The weights do not scale the gradients of $x[0]$ and $x[1]$. They belong to the entries of $y$, and they say how much of each entry goes into
-$L$. With $g = (1, 0)$ we get how $y_0$ changes with every input. With $g = (0, 1)$, the same for $y_1$. Put these rows under each other, and you have
-the **Jacobian** of the function: a row for each output, a column for each input,
+The weights do not scale the gradients of $x[0]$ and $x[1]$. They belong to the entries of $y$: how much of each entry goes into $L$. With $g = (1, 0)$
+we get how $y_0$ changes with every input. With $g = (0, 1)$, the same for $y_1$. Put these rows under each other, and you have the **Jacobian** of the
+function: a row for each output, a column for each input,
 
 $$J_{ij} = \frac{\partial y_i}{\partial x_j}, \qquad \text{and the backward pass gives}\quad \sum_i g_i\,J_{ij} .$$
 
-That is the vector $g$ times the matrix $J$, so it is called a **vector-Jacobian product**. The backward pass computes it without ever making $J$.
+That is the vector $g$ times the matrix $J$, a **vector-Jacobian product**. The backward pass computes it without ever making $J$.
 
-Some choices of $g$ have names. Ones: the gradient of the sum. $1/N$ everywhere: the gradient of the mean. A single 1: one row.
-"""
-
-# %% name="special_weights"
-N = y.numel()
-for words, g, number in (
-    ("ones, and the sum  ", torch.ones_like(y), y.sum()),
-    ("1/N, and the mean  ", torch.full_like(y, 1 / N), y.mean()),
-    ("(0, 1), and y[1]   ", torch.tensor([0.0, 1.0]), y[1]),
-):
-    one = torch.autograd.grad(y, x, g, retain_graph=True)[0]
-    other = torch.autograd.grad(number, x, retain_graph=True)[0]
-    print(words, one.tolist(), other.tolist())
-
-# %% [markdown]
-r"""
-Because $g$ belongs to the output, it has the **shape of the output**. The result has the shape of the input. Both can be seen with a matrix
-of all products, `torch.outer(v, v)`.
+The weights have the **shape of the output**, and the result has the shape of the input. Here is an output of another shape, `torch.outer(v, v)`: a matrix of
+all products.
 """
 
 # %% name="outer"
@@ -438,16 +418,15 @@ print("a single 1, in the shape of y:  ", torch.autograd.grad(y, v, g)[0].tolist
 r"""
 ### Operate it
 
-Below is a Jacobian as a map: the stronger the shade, the larger the number; green stands for above 0, violet for below. On the left is a weight for each row.
-Under each entry you see what its row's weight makes of it. In the last line stands what PyTorch's backward pass gives for these weights, computed anew whenever you move a
-slider. (Click a slider, and use the arrow keys. In the list of weights are those that have a name.) Say what you expect before you do it:
+Below is a Jacobian as a map: the stronger the shade, the larger the number; green stands for above 0, violet for below. On the left is a weight for each
+row. Under each entry stands what its row's weight makes of it, and below the map what PyTorch's backward pass gives for these weights. (Click a slider, and use
+the arrow keys. Weights that have a name are in the list.) Say what you expect before you do it:
 
-1. Choose "only y[1]". What stands in the last line?
-2. Which entries of the map change when you move a weight?
-3. Find weights, with neither of the first two 0, for which `x[0]` gets the gradient 0.
-4. Choose the function "x**2" and set the weights to 3, 0 and 0. Many people conclude from such an example that the argument of `backward` scales the
+1. Choose "only y[1]". What does the backward pass give?
+2. Find weights, with neither of the first two 0, for which `x[0]` gets the gradient 0.
+3. Choose the function "x**2" and set the weights to 3, 0 and 0. Many people conclude from such an example that the argument of `backward` scales the
    gradients. What is special about this Jacobian?
-5. Choose "softmax" and the weights "all 1: the sum". Why does nothing come back?
+4. Choose "softmax" and the weights "all 1: the sum". Why does nothing come back?
 """
 
 # %% name="jacobian_explorer"
@@ -467,11 +446,9 @@ r"""
 <details><summary>What you could see</summary>
 
 1. The row of `y[1]`, as it stands in the map.
-2. None. The map belongs to the function and to the point where it was computed. Only the products in small print, and the last line, change.
-3. The first column is 3, 4, 0. So three times the first weight and four times the second must cancel: -2 and 1.5, and any third weight.
-4. It is diagonal: each output depends on one input only. Then each weight meets one input, and looks like its factor.
-5. The outputs of a softmax always add up to 1. Their sum does not change, whatever you do to $x$. So its gradient is 0, although single outputs do change. (Keep this for the
-   puzzle.)
+2. The first column is 3, 4, 0. So three times the first weight and four times the second must cancel: -2 and 1.5, and any third weight.
+3. It is diagonal: each output depends on one input only. Then each weight meets one input, and looks like its factor.
+4. The outputs of a softmax add up to 1, whatever $x$ is. So the gradient of their sum is 0, although single outputs do change. (Keep this for the puzzle.)
 
 </details>
 
@@ -480,41 +457,26 @@ You can give it a function of your own: `explore_jacobian(my_function, my_tensor
 ## 4. The whole Jacobian
 
 One backward pass gives one row. So a Jacobian with $m$ rows takes $m$ passes, with a single 1 that wanders through $g$. A much-copied
-answer on the web does this, and stores what it gets like this:
+answer on the web does this, and stores what it gets in **columns**:
 """
 
 
 # %% name="columns_or_rows"
-def jacobian_by_columns(f, x):
+def passes(f, x):
+    """What comes back for a single 1 at each place of g."""
     y = f(x)
-    J = torch.zeros(len(x), len(y))
-    for i in range(len(y)):
-        g = torch.zeros_like(y)
-        g[i] = 1.0
-        J[:, i] = torch.autograd.grad(y, x, g, retain_graph=True)[0]
-    return J
-
-
-def jacobian_by_rows(f, x):
-    y = f(x)
-    J = torch.zeros(len(y), len(x))
-    for i in range(len(y)):
-        g = torch.zeros_like(y)
-        g[i] = 1.0
-        J[i] = torch.autograd.grad(y, x, g, retain_graph=True)[0]
-    return J
+    return [torch.autograd.grad(y, x, g, retain_graph=True)[0] for g in torch.eye(len(y))]
 
 
 x = torch.tensor([2.0, 5.0], requires_grad=True)
 for name, f in (("x**2", lambda x: x**2), ("pair", pair)):
-    print(f"{name}: by columns {jacobian_by_columns(f, x).tolist()}")
-    print(f"{name}: by rows    {jacobian_by_rows(f, x).tolist()}")
+    found = passes(f, x)
+    print(f"{name}: in columns {torch.stack(found, dim=1).tolist()}, in rows {torch.stack(found).tolist()}")
 
 # %% [markdown]
 r"""
 The answer's own example was like `x**2`: with a diagonal matrix nobody can see the difference. What a single 1 at output $i$ gives is everything about
-**one output**, so it is row $i$. (Unit 01: test with sizes that differ. With three inputs and two outputs the shape would have told.) `retain_graph=True` is right here: one
-graph, several passes (unit 04).
+**one output**, so it is row $i$. (`retain_graph=True` is right here: one graph, several passes.)
 
 Can a single call give all rows? A first attempt: a list of outputs, and the same input as often.
 """
@@ -531,21 +493,21 @@ y = pair(x)
 print("Two outputs in a list:")
 rows = torch.autograd.grad([y[0], y[1]], [x, x], retain_graph=True)
 print([row.tolist() for row in rows])
-J = jacobian_by_rows(pair, x)
+J = passes(pair, x)
 listed.reveal(
     {
         "the two rows: (5, 2) and (4, 0)": all(torch.equal(row, own) for row, own in zip(rows, J, strict=True)),
-        "(9, 2), and (9, 2) again": all(torch.equal(row, J.sum(0)) for row in rows),
+        "(9, 2), and (9, 2) again": all(torch.equal(row, sum(J)) for row in rows),
         "an error": rows is None,
     }
 )
 
 # %% [markdown]
 r"""
-A call is **one** backward pass, and one pass has one result for each input: everything that arrives is added up. Several outputs are like one longer output.
+A call is **one** backward pass, and in one pass everything that arrives at an input is added up. Several outputs are like one longer output.
 
-What does work is a whole stack of weights. With `is_grads_batched=True`, `grad_outputs` gets one more dimension in front, and each `g` in it is answered by itself. With the
-identity matrix as the stack, all rows come at once.
+What does work is a whole stack of weights. With `is_grads_batched=True`, `grad_outputs` gets one more dimension in front, and each `g` in it is answered
+by itself. With the identity matrix as the stack, all rows come at once.
 """
 
 # %% name="batched"
@@ -559,10 +521,9 @@ except RuntimeError as error:
 
 # %% [markdown]
 r"""
-The second call is a frequent mistake. The "batch" in this name is **a batch of weights**, and has nothing to do with a batch of data. Data need no
-flag: their dimension is in `y` already.
+The second call is a frequent mistake. The "batch" in this name is **a batch of weights**, and has nothing to do with a batch of data.
 
-`torch.func.jacrev` does the same from a function. It takes a function and gives back a function, which computes the Jacobian.
+`torch.func.jacrev` takes a function and gives back a function, which computes the Jacobian.
 """
 
 # %% name="jacrev"
@@ -570,8 +531,8 @@ print("jacrev:", torch.func.jacrev(pair)(torch.tensor([2.0, 5.0])).tolist())
 
 # %% [markdown]
 r"""
-Now a case from real life. A network takes times $t$, of shape $(N, 1)$, and gives a position: two numbers for each time, so the shape is $(N, 2)$. Wanted are the two
-velocities for each time.
+Now a case from real life. A network takes times $t$, of shape $(N, 1)$, and gives a position, of shape $(N, 2)$: two numbers for each time. Wanted are
+the two velocities for each time.
 """
 
 
@@ -590,8 +551,8 @@ print("one output at a time:", velocity.tolist())
 
 # %% [markdown]
 r"""
-The gradient has the shape of the input, $(N, 1)$. There is no room for two velocities in it, so they were added: $3t^2 + 5$. One pass for each of the two outputs gives
-them apart. (In each pass the sum runs over the times. Why this is allowed here is the question of section 6.)
+The gradient has the shape of the input, $(N, 1)$. There is no room for two velocities in it, so they were added: $3t^2 + 5$. One pass for each of the two
+outputs gives them apart. (In each pass the sum runs over the times. Why this is allowed here is the question of section 6.)
 
 ## 5. With respect to what?
 
@@ -621,8 +582,9 @@ sliced.reveal(outcome)
 
 # %% [markdown]
 r"""
-`inputs` must be tensors **from which the output was really computed**. Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in the last call was made after `z`, so `z` cannot have been computed from it. That both show the same numbers, and even
-share memory, does not help: autograd follows operations, not memory. The message advises `allow_unused=True`:
+`inputs` must be tensors **from which the output was really computed**. Each time that Python meets `X[:, 0]`, it makes a **new tensor**. The one in this
+call was made after `z`, so `z` cannot have been computed from it. That it shows the same numbers, and even shares memory, does not help: autograd follows
+operations, not memory. The message advises `allow_unused=True`:
 """
 
 # %% name="slice_repaired"
@@ -639,7 +601,7 @@ r"""
 So there are two cures: **ask for the gradient of $X$ and take its column, or slice first, compute from the slice, and ask for that very
 slice.** `allow_unused=True` cures nothing here. It only says `None` in place of the error.
 
-It has its use where an input may really play no part. Then there are three answers to choose from:
+It has its use where an input may really play no part:
 """
 
 # %% name="unused"
@@ -654,9 +616,9 @@ print("materialize_grads:", torch.autograd.grad(s, [a, b], materialize_grads=Tru
 
 # %% [markdown]
 r"""
-`None` says that no path was found. Zeros say the same in the form of a number, which is convenient, and hides a path that you have cut by mistake.
+`None` says that no path was found. Zeros say the same as numbers. They are convenient, and hide a path that you have cut by mistake.
 
-"Unused" means: requires a gradient, and no path leads there. A tensor that does **not** require a gradient is another matter.
+A tensor that does **not** require a gradient is another matter.
 """
 
 # %% name="predict_flag"
@@ -701,9 +663,8 @@ The graph was recorded when $s$ was computed. What was not recorded then cannot 
 
 ## 6. Samples that mix
 
-Back to the puzzle. The trick asks for the gradient of `y.sum()`, and section 3 says what that is: the weights are ones, so **the rows of the Jacobian are added**. The
-person wanted the diagonal, $\partial y_i/\partial x_i$. Entry $j$ of the sum is $\sum_i \partial y_i/\partial x_j$: how **all** outputs together change with
-sample $j$.
+Back to the puzzle. In the gradient of `y.sum()` the weights are ones, so **the rows of the Jacobian are added**. Its entry $j$ is
+$\sum_i \partial y_i/\partial x_j$: how **all** outputs together change with sample $j$. The person wanted the diagonal, $\partial y_i/\partial x_i$.
 """
 
 # %% name="both_jacobians"
@@ -717,12 +678,11 @@ for name, model in (("model a", model_a), ("model b", model_b)):
 
 # %% [markdown]
 r"""
-In model a each output depends on its own sample alone. Everything beside the diagonal is 0, so the sum of a column **is** its diagonal entry. Model b subtracts the
-mean of the batch and divides by its spread. Both depend on every sample, so every output does. The outputs always add up to 0: move one sample, and what one output
-wins, the others lose. That is why each column adds up to 0.
+In model a each output depends on its own sample alone. Everything beside the diagonal is 0, so the sum of a column **is** its diagonal entry. Model b
+subtracts the mean of the batch and divides by its spread. Both depend on every sample, so every output does. The outputs of model b add up to 0: move one
+sample, and what one output wins, the others lose. That is why each column adds up to 0.
 
-**The trick with the sum gives each sample's own derivative only if the samples do not mix.** Most layers treat each sample by itself. Batch normalisation in
-training does not.
+**You can rely on the trick with the sum only if the samples do not mix.** Many layers treat each sample by itself. Batch normalisation in training does not.
 
 A widely read text offers a repair: detach the mean.
 """
@@ -758,21 +718,20 @@ detached.reveal(dict(zip(detached.choices, [bool(off_diagonal < 1e-9), bool(off_
 
 # %% [markdown]
 r"""
-The spread is computed from the batch too. With both detached, the samples no longer mix, and the diagonal is $1$ over the spread. But note what has happened to it:
-it is a third number, neither the one of the whole batch norm nor the one with the mean detached. **Detaching does not make the trick right. It changes the question**: how does $y_0$
-change with $x_0$, *if mean and spread stay as they are*? This may be what you want, or not. In `eval()` mode that is how batch norm works: with fixed numbers, which it has gathered
-in training.
+The spread is computed from the batch too. With both detached, nothing connects the samples in the backward pass, and the diagonal is $1$ over the spread.
+But this is a third number: neither that of the whole batch norm nor that with the mean detached. **Detaching does not make the trick right. It changes the
+question**: how does $y_0$ change with $x_0$, *if mean and spread stay as they are*? This may be what you want, or not. In `eval()` mode batch norm works
+like that: with fixed numbers, which it has gathered in training.
 
 ### Operate it
 
-The map below shows it for a batch of three samples with three columns each. In row $i$ stands the derivative of output $i$ with respect to each of the inputs, **as autograd gives it**: a nudge
-would know nothing of `detach`. The thick frames are the samples' own derivatives. Under the map,
-they are compared with what a backward pass from the sum gives.
+The map below shows it for a batch of three samples with three columns each. In row $i$ stands the derivative of output $i$ with respect to each of the
+inputs, **as autograd gives it**: a nudge would know nothing of `detach`. The thick frames are the samples' own derivatives. Under the map, they are compared
+with what a backward pass from the sum gives.
 
 1. With which of the five do the samples mix? Say it before you look.
 2. Column 0 is the batch of the puzzle. Where do you find the numbers from above?
 3. Layer norm also subtracts a mean and divides by a spread. Why do the samples not mix?
-4. Is there a case in which samples mix, and the two answers agree all the same?
 """
 
 # %% name="batch_explorer"
@@ -804,12 +763,10 @@ explore_batch(
 r"""
 <details><summary>What you could see</summary>
 
-1. With batch norm in training, and with the mean detached. With the other three, everything beside the diagonal is 0.
-2. In the first rows: with nothing detached, with the mean detached, and with both. All three samples have the same own derivative in the last case, and in eval: nothing but a fixed
-   spread is divided by.
+1. With batch norm in training, and with the mean detached. With the other three, everything beside the diagonal is 0. (At this batch. A single point is no
+   proof for all others.)
+2. In the first rows: with nothing detached, with the mean detached, and with both.
 3. Its mean and its spread are those of **one sample**, over its columns. It mixes the columns of a sample. That is allowed: the trick adds over samples only.
-4. Not among these. It could happen by chance, or where what the other samples bring cancels. So agreement at one point proves little. Zeros beside the diagonal say more: at this point, nothing passes from one
-   sample to another.
 
 </details>
 
@@ -817,8 +774,9 @@ It takes functions of your own: `explore_batch(my_function, my_batch)`, for a fu
 
 ## 7. A gradient for each sample, three ways
 
-In training, samples meet in another way: the loss of the batch adds up their losses, and so `w.grad` is a sum over samples. Some methods need each sample's own gradient of the **parameters**:
-which sample pulls hardest? If the samples do not mix, these are the rows of a Jacobian once more: that of all losses with respect to the parameters.
+In training, samples meet in another way: the loss of the batch adds up their losses, and so `w.grad` is a sum over samples. Some methods need the gradient
+of the **parameters** for each sample: which sample pulls hardest? These are the rows of a Jacobian once more: that of all losses with respect to the
+parameters.
 """
 
 
@@ -861,11 +819,11 @@ for way in (by_loop, by_batch_of_weights, by_torch_func):
 r"""
 - **The loop** makes one forward and $N$ backward passes.
 - **A batch of weights** makes one backward pass in which every message carries $N$ gradients.
-- **`torch.func`** turns it round: `grad` makes, of the loss of **one** sample, a function for its gradient. `vmap` runs this function for all samples at once. (`in_dims` says which
-  arguments have a dimension of samples in front: `W` and `v` have none.)
+- **`torch.func`** turns it round: `grad` makes, of the loss of **one** sample, a function for its gradient. `vmap` runs this function for all samples at
+  once. (`in_dims` says which arguments have a dimension of samples in front: `W` and `v` have none.)
 
-All three give the same. What do they cost? Times differ from machine to machine, so we count. A hook (unit 04) counts how often a backward pass goes through `hidden`. `count_work` counts
-how many operations are carried out, and how many numbers they compute, forward and backward.
+All three give the same. What do they cost? Times differ from machine to machine, so we count: `count_work` says how many operations are carried out, and how
+many numbers they compute, forward and backward.
 """
 
 # %% name="predict_costs"
@@ -879,45 +837,38 @@ costs
 # %% name="reveal_costs" tags=["reveal"]
 from course_utils.graph import count_work
 
-passes = []
-
-
-def watched_losses(W, v, X, t):
-    hidden = torch.sin(X @ W)
-    hidden.register_hook(lambda gradient: passes.append(1))
-    return ((hidden * v).sum(-1) - t) ** 2
-
 
 def by_the_sum_alone(losses, W, v, X, t):
     return torch.autograd.grad(losses(W, v, X, t).sum(), W)[0]
 
 
+def work_of(way, N):
+    with count_work() as work:
+        way(losses, *make(N))
+    return work
+
+
 grows = {}
-print("way                  samples  passes  operations    numbers")
+print("operations, and numbers, for 64 and for 128 samples:")
 for way in (by_the_sum_alone, by_loop, by_batch_of_weights, by_torch_func):
-    numbers = []
-    for N in (64, 128):
-        passes.clear()
-        with count_work() as work:
-            way(watched_losses, *make(N))
-        numbers.append(work.numbers)
-        print(f"{way.__name__:20} {N:7} {len(passes):7} {work.operations:11,} {work.numbers:10,}")
-    grows[way] = numbers[1] / numbers[0]
+    small, large = work_of(way, 64), work_of(way, 128)
+    grows[way] = large.numbers / small.numbers
+    print(f"{way.__name__:19} {small.operations:5,} {large.operations:5,} {small.numbers:11,} {large.numbers:11,}")
     print(f"   {grows[way]:.1f} times as many numbers")
 times = {1: "about as many as before", 2: "about 2 times as many", 4: "about 4 times as many"}
 costs.reveal(times[round(grows[by_loop])])
 
 # %% [markdown]
 r"""
-The loop sends a backward pass through the **whole batch** for each sample, although nearly everything in it is 0. That is $N$ passes whose cost grows with $N$. The batch of
-weights carries the same zeros about, in one pass and few operations: that saves Python's time, and only a part of the arithmetic. Only `torch.func` begins with a single sample, so no
-zeros are carried about. Its cost grows like that of the sum.
+The loop sends a backward pass through the **whole batch** for each sample, although nearly everything in it is 0. That is $N$ passes whose cost grows with
+$N$. The batch of weights carries the same zeros about, in one pass and few operations: that saves Python's time, and only a part of the arithmetic. Here
+`torch.func` alone begins with a single sample, so it carries no zeros about. Its cost grows like that of the sum.
 
 ## What you can do now
 
 - You can ask for the gradient of any result with respect to any tensor that it was computed from, and say which of the two ways writes into `.grad`.
-- You can read a training loop and say of each line what it does to `.grad`; and you know what a missing line does.
-- You can choose weights: for a row, for a sum, for a mean. You can say in which shape they come, and build a Jacobian row by row, at once, or by `jacrev`.
+- You can read a training loop and say of each line what it does to `.grad`.
+- You can choose weights: for a row, for a sum, for a mean. You can build a Jacobian row by row, at once, or by `jacrev`.
 - You can say when the gradient of a sum is the derivative of each sample, and test it. You know what detaching changes: the question.
 - You can get per-sample gradients in three ways, and say which of them pays.
 
