@@ -262,9 +262,10 @@ try:
 except TypeError as error:
     print("adding to it:                        TypeError:", error)
 optimizer.step()
-print("a step changes w to                 ", rounded(w))
+print("a step then leaves w at             ", rounded(w))
 
-w.grad = torch.zeros(2)  # what zero_grad(set_to_none=False) leaves behind
+loss_of(w).backward()
+optimizer.zero_grad(set_to_none=False)
 optimizer.step()
 print("with zeros in .grad, a step gives   ", rounded(w))
 
