@@ -239,13 +239,13 @@ def test_nothing_lives_on_when_the_process_that_keeps_the_walls_is_killed(root, 
         "one = kernel.ForkedKernel(branch, cut.probe_of('mean_backward'))\n"
         "one.execute_cell_input('while True: pass')\nprint('ready', flush=True); one.await_reply('1', 600)"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"ready\n"
-    family = psutil.Process(process.pid).children(recursive=True)
-    assert len(family) > 3
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            family = psutil.Process(process.pid).children(recursive=True)
+            assert len(family) > 3
+        finally:
+            process.kill()
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
 

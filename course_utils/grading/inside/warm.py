@@ -125,6 +125,7 @@ def _load(ahead: Sequence[str]) -> object:
     import torch
 
     import course_utils
+    import course_utils.checks  # before the probe, which that package itself imports here
 
     for name in set(course_utils.__all__) & set(ahead):  # each is loaded when it is asked for
         getattr(course_utils, name)
