@@ -8,7 +8,7 @@ A backward pass computes numbers from numbers. So it can be recorded and differe
 switches that on: `create_graph=True`. In this lesson you watch the second graph grow out of the first. Then you use it: for mixed derivatives, curvature, Newton's step, and
 losses that have gradients inside.
 
-You need units 01 to 06: above all messages that add up, saved tensors (unit 04), the columns of $X$ and samples that do not mix (unit 05).
+You need units 01 to 06, and kinks from unit 08: above all messages that add up, saved tensors (unit 04), the columns of $X$ and samples that do not mix (unit 05).
 Allow about an hour; after section 4 is a good place for a pause, and sections 7 and 9 can wait for another day. Make each prediction before you go on. The output that answers a question stays folded until
 you run its cell.
 
@@ -267,8 +267,8 @@ accumulates.reveal(x.grad.item())
 r"""
 `.grad` is an account into which every `backward` pays (unit 05). Neither derivative can be read there any more. `torch.autograd.grad` returns each by itself.
 
-The second is what the warning speaks of: `x` holds `x.grad`, and `x.grad` has a graph that leads back to `x`. As in unit 06, such a circle waits for Python's garbage collector. The next cell switches the collector off, makes
-five tensors one after the other, and counts which of them are still alive when nobody holds them any more.
+The second is what the warning speaks of: `x` holds `x.grad`, and `x.grad` has a graph that leads back to `x`. This circle runs through PyTorch's own memory, where Python's garbage collector does not look. The next cell makes five
+tensors one after the other, lets go of them, calls the collector, and counts which of them are still alive.
 """
 
 # %% name="leak"
@@ -290,8 +290,6 @@ def with_grad(x):
 
 
 warnings.filterwarnings("ignore", "Using backward.. with create_graph=True")
-gc.collect()
-gc.disable()
 for way in (with_backward, with_backward_and_none, with_grad):
     watched = []
     for _ in range(5):
@@ -299,9 +297,9 @@ for way in (with_backward, with_backward_and_none, with_grad):
         way(x)
         watched.append((weakref.ref(x), x.nbytes))
         del x
+    gc.collect()
     alive = [nbytes for tensor, nbytes in watched if tensor() is not None]
-    print(f"{way.__name__:24} {len(alive)} of 5 alive, {sum(alive):6} bytes in these alone")
-gc.enable()
+    print(f"{way.__name__:24} {len(alive)} of 5 alive, {sum(alive):6} bytes in these tensors alone")
 
 # %% [markdown]
 r"""
@@ -324,7 +322,7 @@ for name, f in functions.items():
 
 # %% [markdown]
 r"""
-- **2 * x**: the backward multiplies the incoming gradient by 2. Nothing here requires a gradient, so nothing was recorded. A constant has no graph.
+- **2 * x**: the backward multiplies the incoming gradient by 2. Nothing here requires a gradient, so nothing was recorded. This constant was computed from nothing that requires one, so it has no graph.
 - **A linear layer**: the gradient is the weight. It requires a gradient, so there is a graph, and `x` is not in it.
 - **A relu network**: the graph does lead to `x`, and what comes back along it is 0.
 
@@ -364,7 +362,7 @@ cubes.reveal(dict(zip(cubes.choices, [is_error == claim for claim in claims], st
 
 # %% [markdown]
 r"""
-Code that is to work for any function must deal with all three:
+Code that is to work for all of these (each treats every entry by itself) must deal with all three cases:
 """
 
 
@@ -390,7 +388,8 @@ points = torch.randn(200, 2)
 for activation in (torch.nn.ReLU(), torch.nn.LeakyReLU(), torch.nn.Tanh(), torch.nn.Softplus()):
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(2, 8), activation, torch.nn.Linear(8, 1))
-    largest = second_for_any(network, points).abs().max().item()
+    second = torch.func.jacrev(torch.func.jacrev(lambda x, network=network: network(x).squeeze()))
+    largest = torch.func.vmap(second)(points).abs().max().item()
     print(f"{type(activation).__name__:10} largest second derivative at 200 points: {largest:.3f}")
 
 # %% [markdown]

@@ -164,8 +164,12 @@ class _Ears:
         with selectors.DefaultSelector() as selector:
             for kind, one in self._sockets.items():
                 selector.register(one, selectors.EVENT_READ, kind)
-            while not self._stop.is_set():
-                for key, _ in selector.select(timeout=0.2):
+            ready = []
+            stopped = False
+            while ready or not stopped:  # at the end, what has arrived is still heard
+                stopped = self._stop.is_set()
+                ready = selector.select(timeout=0.2)
+                for key, _ in ready:
                     self.heard.append(f"heard by {key.data}: {_first_words(key.fileobj)}")
 
 
