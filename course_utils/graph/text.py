@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from .data import Graph, Node, Place, Result, SavedTensor
 from .events import Accumulated, ChangedByHook, ChangedInPlace, Entered, Event, Freed, Returned, Sent
+from .growth import Growth
 from .recording import Recording
 from .values import Snapshot, show
 
@@ -34,6 +35,20 @@ def recording_text(recording: Recording) -> str:
     lines = shortened(numbered, lambda item: f"  {item[0]:{width}}  {event_text(graph, item[1])}", "events")
     ended = [f"  ended by an error: {recording.error}"] if recording.error else []
     return "\n".join([head, *lines, *ended])
+
+
+def growth_text(growth: Growth) -> str:
+    """One line a node of the second-order graph, in the order in which they are built, with the event that does it."""
+    graph, born = growth.recording.graph, growth.born
+    built = sorted(born, key=lambda number: (born[number], -number))  # a later node has a smaller number
+    width = max((len(str(step)) for step in born.values()), default=0)
+
+    def line(number: int) -> str:
+        node = graph.nodes[number]
+        return f"  {born[number]:{width}}  {node.label}, {growth.why[number]}: {_node_text(graph, node)}"
+
+    head = f"Second-order graph, and the events that build it: {_count(len(built), 'node')}"
+    return "\n".join([head, *shortened(built, line, "nodes")])
 
 
 def event_text(graph: Graph, event: Event) -> str:
@@ -114,8 +129,11 @@ def shortened(items: Sequence[Item], line: Callable[[Item], str], what: str) -> 
 
 
 def _node_line(graph: Graph, node: Node) -> str:
-    parts = [_leaf_text(node.results[0])] if node.kind == "leaf" else _operation_parts(graph, node)
-    return f"  {node.label}: " + "; ".join(parts)
+    return f"  {node.label}: {_node_text(graph, node)}"
+
+
+def _node_text(graph: Graph, node: Node) -> str:
+    return "; ".join([_leaf_text(node.results[0])] if node.kind == "leaf" else _operation_parts(graph, node))
 
 
 def _leaf_text(leaf: Result) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import select
@@ -22,23 +23,38 @@ FOLDER = "COURSE_WARM_KERNELS"
 PACKAGE = Path(__file__).resolve().parents[1]
 WARM = "course_utils.kernels.warm"
 START_SECONDS = 60
+TRIES = 3
 # what is read while Python and PyTorch load, and so is the same in all forks of one process
 READ_AT_START = ("PYTHON", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "ATEN_", "TORCH", "LD_", "MALLOC_", "LC_", "LANG")
 
 
 def main(connection_file: str) -> int:
     """The exit code of the kernel, once it has ended."""
+    request = {"connection_file": connection_file, "environment": dict(os.environ), "folder": str(Path.cwd())}
     try:
-        warm = connect(Path(os.environ[FOLDER]) / f"{fingerprint()}.socket")
+        warm, answers, kernel = fork(Path(os.environ[FOLDER]) / f"{fingerprint()}.socket", request)
     except (KeyError, OSError):
         os.execv(sys.executable, [sys.executable, "-m", "ipykernel_launcher", "-f", connection_file])
-    request = {"connection_file": connection_file, "environment": dict(os.environ), "folder": str(Path.cwd())}
-    socket.send_fds(warm, [json.dumps(request).encode() + b"\n"], [0, 1, 2])
-    answers = warm.makefile("r")
-    kernel = int(answers.readline())
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: send(kernel, number))
     return int(answers.readline() or 1) if is_said(warm) else 1
+
+
+def fork(path: Path, request: dict) -> tuple[socket.socket, io.TextIOWrapper, int]:
+    """The connection to the warm process, what it answers from now on, and the fork's number. OSError if there is none.
+
+    A warm process may end when somebody has just connected to it: then it says nothing, and another one is asked.
+    """
+    for _ in range(TRIES):
+        warm = connect(path)
+        answers = warm.makefile("r")
+        with contextlib.suppress(OSError):
+            socket.send_fds(warm, [json.dumps(request).encode() + b"\n"], [0, 1, 2])
+            if number := answers.readline():
+                return warm, answers, int(number)
+        answers.close()
+        warm.close()
+    raise OSError("the warm process said nothing")
 
 
 def is_said(warm: socket.socket) -> bool:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from course_utils.drawing.picture import Picture
 from course_utils.graph import Diary, Recording, draw
 from course_utils.graph.fold import MOST_BOXES
+from course_utils.graph.growth import growth
 from course_utils.graph.layout import Direction
+from course_utils.graph.text import growth_text
 from course_utils.widgets.beside import Paired, engine_frames
 from course_utils.widgets.frames import Frame, Frames
 
@@ -79,7 +81,9 @@ class Stepper:
         return self._live
 
     def __repr__(self) -> str:
-        return str(self.recording) if self.diary is None else f"{self.recording}\n{self.diary}"
+        second = [growth_text(growth(self.recording))] if self.recording.second_order is not None else []
+        engine = [] if self.diary is None else [str(self.diary)]
+        return "\n".join([str(self.recording), *second, *engine])
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         live = self.widget()._repr_mimebundle_()

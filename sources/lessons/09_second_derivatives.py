@@ -98,7 +98,7 @@ The second line asks the first question again. Nothing fails: the shape is right
 Take $z = (x \cdot x \cdot y)^2$, which is $x^4 y^2$, at $x = 2$ and $y = 3$. Its derivative with respect to $x$ is $z_1 = 4x^3y^2$.
 
 The stepper below has a switch: **show the second-order graph**. Turn it on. With each step, the nodes that this step records appear. Their labels have a prime (′), and
-each says from which node it comes. Say what you expect before you step:
+each says from which node it comes. As in every graph here, the numbers count from the end: the last node to be born is 0′. Say what you expect before you step:
 
 1. The backward of `Pow` computes incoming × 2 × q. Which nodes will that leave behind?
 2. Two messages arrive at `x` and are added up. Is this addition recorded too?
@@ -144,7 +144,7 @@ messages.reveal(len(arrived), sum(arrived))
 
 # %% [markdown]
 r"""
-In the first graph, one arrow leaves `y`. In the second there is one more: the backward of `p * y` multiplied by `y`. So $z_1$ depends on $y$ in two ways, through `q` and through the factor `y`, and one message comes along each.
+In the first graph, one arrow leaves `y`. In the second there is one more: the backward of `p * y` multiplied by `y`. So $z_1$ depends on $y$ in two ways, through `q` and through the factor `y`, and one message comes along each. (That both are 96 is due to the square: with `q**3` one would be twice the other.)
 
 ## 3. Mixed derivatives by columns
 
@@ -153,7 +153,7 @@ With the first cure, and $z = x^4 y^2$ again:
 """
 
 # %% name="mixed_by_columns"
-X = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+X = torch.tensor([[1.0, 3.0], [2.0, 1.0]], requires_grad=True)
 z = (X[:, 0] ** 2 * X[:, 1]) ** 2
 
 (gradient_of_z,) = torch.autograd.grad(z.sum(), X, create_graph=True)
@@ -172,8 +172,8 @@ Each question has its own column: the first picks $\partial z/\partial x$, the s
 
 # %% name="predict_column"
 column = predict(
-    "Somebody forgets the first [:, 0], and asks for the gradient of gradient_of_z.sum(). Column 1 of the answer is taken as before. What is it for the first sample, x = 1, y = 2?",
-    choices=["16, as before: the column is taken at the end", "18: something is added", "an error"],
+    "Somebody forgets the first [:, 0], and asks for the gradient of gradient_of_z.sum(). Column 1 of the answer is taken as before. What is it for the first sample, x = 1, y = 3?",
+    choices=["24, as before: the column is taken at the end", "26: something is added", "an error"],
 )
 column
 
@@ -375,12 +375,13 @@ def second_for_any(f, x):
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
 
 
-for name, f in functions.items():
+cut = {"x**3, cut": lambda x: x * (x**2).detach()}
+for name, f in (functions | cut).items():
     print(f"{name:15}", second_for_any(f, point).tolist())
 
 # %% [markdown]
 r"""
-But a graph that you have cut by accident gives the same zeros. Those of the relu network are the truth:
+The last line is a warning: for a graph that somebody has cut by accident, this code gives zeros too, where $6x$ is right. The zeros of the relu network are the truth:
 """
 
 # %% name="activations"
@@ -395,7 +396,7 @@ for activation in (torch.nn.ReLU(), torch.nn.LeakyReLU(), torch.nn.Tanh(), torch
 # %% [markdown]
 r"""
 A network of linear layers and ReLUs is made of straight pieces. Inside a piece, its second derivatives with respect to the **input** are 0; at the kinks between the pieces there are none (unit 08). A leaky ReLU has kinks
-too, and straight pieces. If your loss contains $u_{xx}$, use a smooth activation: with these two, that term is 0 whatever the weights are.
+too, and straight pieces. If your loss contains $u_{xx}$, use a smooth activation, one without kinks, such as tanh or softplus: with ReLU or leaky ReLU, that term is 0 whatever the weights are.
 
 ## 6. All second derivatives: the Hessian
 
@@ -422,7 +423,7 @@ print("torch.func.hessian:", torch.func.hessian(f)(x).tolist())
 # %% name="predict_row_sums"
 row_sums = predict(
     "The Hessian of f at this point is [[4, 2], [2, 12]]. Somebody wants its diagonal in one pass, and asks for the gradient of gradient.sum(). What comes out?",
-    choices=["[4, 12], the diagonal", "[6, 14], the sums of the rows", "18, the sum of everything"],
+    choices=["[4, 12]", "[6, 14]", "18"],
 )
 row_sums
 

@@ -139,8 +139,13 @@ class EveryUnit:
 
 
 def one_of_each_kind(questions):
-    """The names of a question with choices and of one with numbers; tests/hash_seed.py answers all of them."""
-    return {"choices=" in cell.source: name for name, cell in questions.items()}.values()
+    """The names of the first question with choices and of the first with numbers, in the order of the lesson.
+
+    tests/hash_seed.py answers all of them.
+    """
+    names = list(questions)
+    kinds = {"choices=" in questions[name].source: name for name in reversed(names)}
+    return sorted(kinds.values(), key=names.index)
 
 
 def picture_texts(cell):

@@ -23,7 +23,7 @@ FORGET_COUNTS = """prompts => prompts.forEach(prompt => { prompt.textContent = '
 # neither forgotten nor waiting; after an error JupyterLab gives the rest back as `[ ]`
 NO_CELL_WAITS = """() =>
     [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')]
-        .filter(cell => cell.querySelector('.cm-content').innerText.trim())
+        .filter(cell => cell.querySelector('.cm-content').textContent.trim())
         .every(cell => /\\[[\\d ]+\\]/.test(cell.querySelector('.jp-InputPrompt').textContent))
 """
 EVERY_CELL_HAS_RUN = NO_CELL_WAITS.replace(r"[\d ]", r"\d")
@@ -89,7 +89,7 @@ class LabPage:
             self.page.goto(f"{self.lab.url}/{self.route}/{path}?reset&token={self.lab.token}")
             self._loaded = True
         expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60_000)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
+        self._wait_for(KERNEL_IS_IDLE, 60_000)
         self.page.evaluate(NAME_CELLS)
 
     def cell(self, name: str) -> Locator:
@@ -102,11 +102,11 @@ class LabPage:
         self.page.locator(".jp-CodeCell .jp-InputPrompt").evaluate_all(FORGET_COUNTS)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).click()
-        self.page.wait_for_function(NO_CELL_WAITS, timeout=RUN_MILLISECONDS)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        self._wait_for(NO_CELL_WAITS, RUN_MILLISECONDS)
+        self._wait_for(KERNEL_IS_IDLE, RUN_MILLISECONDS)
         # between two cells nothing waits and the kernel is idle, too
         with contextlib.suppress(StillWaiting):
-            self.page.wait_for_function(EVERY_CELL_HAS_RUN, timeout=10_000)
+            self._wait_for(EVERY_CELL_HAS_RUN, 10_000)
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
         assert "[ ]:" not in prompts, f"not every cell has run: {prompts} {self.errors()}"
 
@@ -126,7 +126,7 @@ class LabPage:
         self.cell(name).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=RUN_MILLISECONDS)
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+        self._wait_for(KERNEL_IS_IDLE, RUN_MILLISECONDS)
 
     def run_check(self, name: str) -> None:
         """Runs an answer's cell, and then the one that checks it."""
@@ -142,8 +142,12 @@ class LabPage:
         first = self._walked if self._walked <= place else 0
         if first < place:
             assert self.page.evaluate(RUN_CELLS, [first, place])
-            self.page.wait_for_function(KERNEL_IS_IDLE, timeout=RUN_MILLISECONDS)
+            self._wait_for(KERNEL_IS_IDLE, RUN_MILLISECONDS)
         self._walked = place
+
+    def _wait_for(self, condition: str, milliseconds: int) -> None:
+        """Asks ten times a second; asked for every frame, as is usual, the page would do little else."""
+        self.page.wait_for_function(condition, timeout=milliseconds, polling=100)
 
     def _place(self, name: str) -> int:
         return self.page.evaluate(PLACE_OF_CELL, name)
@@ -154,7 +158,7 @@ class LabPage:
         self.page.evaluate("() => { window.restart = jupyterapp.commands.execute('notebook:restart-kernel') }")
         self.page.get_by_role("button", name="Confirm Kernel Restart").click()
         self.page.evaluate("() => window.restart")
-        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
+        self._wait_for(KERNEL_IS_IDLE, 60_000)
 
     def end_kernel(self) -> None:
         """Ends the kernel of what is shown: those of all units together would fill the memory."""

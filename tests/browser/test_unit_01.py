@@ -187,8 +187,9 @@ def test_the_picture_can_be_seen_in_both_themes(lesson, explorer):
         seen[theme] = pixels(explorer.picture)
     inside = seen["light"][20:-20, 20:-20]
     assert len(np.unique(inside.reshape(-1, inside.shape[-1]), axis=0)) > 20
-    # opaque: nothing of the theme shines through
-    assert np.array_equal(inside, seen["dark"][20:-20, 20:-20])
+    # opaque: nothing of the theme shines through; an edge may be drawn a part of a pixel elsewhere
+    same = np.isclose(inside, seen["dark"][20:-20, 20:-20], atol=0.02).all(axis=-1)
+    assert same.mean() > 0.95
 
 
 def pixels(picture):

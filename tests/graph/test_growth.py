@@ -10,6 +10,7 @@ from course_utils.graph.events import Sent
 from course_utils.graph.fold import fold
 from course_utils.graph.growth import growth
 from course_utils.graph.scene import Scene
+from course_utils.graph.text import growth_text
 
 # torch says once per process that `backward(create_graph=True)` makes a reference cycle
 pytestmark = pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
@@ -54,6 +55,15 @@ def test_a_node_is_born_when_its_parent_sends_what_it_computed(recording):
     first_sent = next(step for step, event in enumerate(recording.events, 1) if isinstance(event, Sent))
     assert grown.newborn(first_sent) == ("Mul 4′", "Mul 5′", "Pow 6′")
     assert {grown.why[n] for n, step in grown.born.items() if step == first_sent} == {"from Pow 0"}
+
+
+def test_the_text_has_a_line_for_each_new_node_in_the_order_of_birth(recording):
+    grown = growth(recording)
+    head, *lines = growth_text(grown).splitlines()
+    assert head == f"Second-order graph, and the events that build it: {len(grown.born)} nodes"
+    assert [int(line.split()[0]) for line in lines] == sorted(grown.born.values())
+    assert lines[0].startswith("  2  Pow 6′, from Pow 0: ") and lines[0].endswith("; sends to Mul 1")
+    assert lines[-1].startswith("  8  Add 0′, sum at x: ") and lines[-1].endswith("; sends to Mul 1′, Mul 2′")
 
 
 def test_the_sum_is_born_when_the_second_message_arrives(recording):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -137,6 +138,17 @@ def test_one_warm_process_is_started_if_two_ask_at_once_and_ends_when_its_folder
         shutil.rmtree(tmp_path)
         wait_until(lambda: not one.manager.is_alive() and not other.manager.is_alive())
         wait_until(lambda: not psutil.pid_exists(parents[0]))
+
+
+def test_one_that_ends_just_when_somebody_has_connected_is_followed_by_another(tmp_path: Path):
+    path = tmp_path / f"{launcher.fingerprint()}.socket"
+    with socket.socket(socket.AF_UNIX) as ending:
+        ending.bind(str(path))
+        ending.listen()
+        with kernel(tmp_path) as one:
+            ending.accept()[0].close()
+            path.unlink()
+            assert one.run("import os, sys; print('torch' in sys.modules)") == "True"
 
 
 def test_where_the_warm_process_cannot_start_the_kernel_is_an_ordinary_one(tmp_path: Path):

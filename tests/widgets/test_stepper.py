@@ -7,6 +7,8 @@ import torch
 
 from course_utils import record, step
 from course_utils.graph import Diary, draw
+from course_utils.graph.growth import growth
+from course_utils.graph.text import growth_text
 from course_utils.widgets.frames import Frames
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -117,6 +119,7 @@ def test_a_second_order_pass_has_a_second_variant(recording, twice):
     assert "Pow 9′" not in second[0].picture.svg
     assert "Pow 9′" not in first[-1].picture.svg
     assert "This builds new nodes, to differentiate again: Mul 7′" in second[2].sentence
+    assert repr(stepper) == f"{twice}\n{growth_text(growth(twice))}"
 
 
 def test_both_variants_can_be_asked_for(twice):
