@@ -38,7 +38,6 @@ def pytest_arguments(root: Path, arguments: list[str]) -> list[str]:
         "--dist=loadfile",  # a notebook's cells share a kernel, a browser file its JupyterLab
         "--durations=10",
         "--nbval",
-        "--nbval-current-env",
         "--nbval-cell-timeout=120",
         f"--nbval-sanitize-with={root / 'tests' / 'nbval_sanitize.cfg'}",
     ]

@@ -255,7 +255,7 @@ Write the loss of domain-adversarial training. `net.features`, `net.label` and `
 source point and then 1 for each target point. The loss is the sum of two means, each by `functional.binary_cross_entropy_with_logits(logits, wanted)`: that of the label head on the source, and that of the domain head on all points. The gradients of the
 domain head reach the features multiplied by `-factor`.
 
-The check looks at the loss and its gradients, and then trains with it, which takes about five seconds: with three seeds, 2,000 steps each. More than 0.85 of the target points must be named right with at least two of the three.
+The check looks at the loss and its gradients, and then trains with it, which takes a few seconds: with three seeds, 1,000 steps each. More than 0.85 of the target points must be named right with at least two of the three.
 (Training on the source only comes to about 0.7.) The cell behind the check trains one network for you to look at.
 """
 
