@@ -14,10 +14,9 @@ LONGEST = (
     "tests/grading/",
     "notebooks/",
     "solutions/",
-    "tests/test_exercises_unsolved.py",
 )
 # files whose tests share nothing that is dear
-ONE_BY_ONE = ("tests/checks/test_proof.py", "tests/test_exercises_unsolved.py")
+ONE_BY_ONE = ("tests/checks/test_proof.py",)
 
 
 def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:

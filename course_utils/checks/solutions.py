@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import sys
 from dataclasses import dataclass, field
@@ -48,20 +49,21 @@ class Solution:
         return list(mutants(self.source, self.first, self.last))
 
 
-def read_solutions(notebook: Path) -> list[Solution]:
+def read_solutions(notebook: Path) -> tuple[Solution, ...]:
     """The answers in a solution notebook, in order. Its cells are run, its checks are not.
 
     A default dtype that a cell sets ends with it: an answer must do without.
     """
     dtype = torch.get_default_dtype()
     try:
-        return _read(notebook)
+        return _read(notebook.read_text(encoding="utf-8"))
     finally:
         torch.set_default_dtype(dtype)
 
 
-def _read(notebook: Path) -> list[Solution]:
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+@functools.lru_cache(maxsize=32)
+def _read(text: str) -> tuple[Solution, ...]:
+    cells = json.loads(text)["cells"]
     code = [("".join(cell["source"]), cell["metadata"]) for cell in cells if cell["cell_type"] == "code"]
     expressions = dict(_checked(source) for source, meta in code if "check" in meta.get("tags", ()))
     namespace: dict[str, object] = {"__name__": "solutions"}
@@ -74,7 +76,7 @@ def _read(notebook: Path) -> list[Solution]:
             found.append(Solution(name, source, first, last, expressions[name], dict(namespace)))
         if "check" not in tags:
             exec(compile(source, _FILE, "exec"), namespace)
-    return found
+    return tuple(found)
 
 
 def _checked(source: str) -> tuple[str, str]:

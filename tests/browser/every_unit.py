@@ -131,6 +131,7 @@ class EveryUnit:
 
     def test_unsolved_exercises_run_and_every_check_says_not_attempted_yet(self, exercises, unit):
         assert exercises.errors() == []
+        assert exercises.page.locator('[data-mime-type="application/vnd.jupyter.stdout"]').count() == 0
         checks = named(unit.exercises, tag="check")
         assert [name.removesuffix(".check") for name in checks] == list(catalogue()[unit.name.partition("_")[2]])
         for name in checks:
