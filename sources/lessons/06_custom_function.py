@@ -102,7 +102,7 @@ r"""
 - The class is a **Function**. You make no object of it. Both methods are static: they have no `self`.
 - `grad_output` is the incoming gradient. The backward returns one gradient for each input, in their order.
 - `ctx`, the **context**, carries values from the forward to the backward: `save_for_backward` puts tensors in, `saved_tensors` takes them out.
-- You call **`apply`**, which the class inherits. It makes the context, runs your forward, and hangs a node on the result.
+- You call **`apply`**, which the class inherits. It makes the context, and runs your forward with it.
 """
 
 # %% name="predict_recorded"
@@ -187,8 +187,37 @@ r"""
 - "Different than None": a gradient for something that can have none.
 - Superfluous Nones at the end are let through. That is why adding `None` until the error goes away seems to work.
 
-A gradient must have its input's shape. Most other shapes are an error ("invalid gradient"). But one that broadcasting (unit 01) could have made
-is summed, without a word.
+Each value must be a tensor of its input's shape:
+"""
+
+
+# %% name="shapes_of_gradients"
+class AnyGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, gradient):
+        ctx.gradient = gradient
+        return x.sum()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return ctx.gradient, None
+
+
+for words, gradient_of_x in (
+    ("shape [3]", torch.ones(3)),
+    ("a list", [torch.ones(2)]),
+    ("shape [3, 2]", torch.ones(3, 2)),
+):
+    p = torch.zeros(2, requires_grad=True)
+    try:
+        AnyGradient.apply(p, gradient_of_x).backward()
+        print(f"{words:13} x.grad is", p.grad.tolist())
+    except (RuntimeError, TypeError) as error:
+        print(f"{words:13} {type(error).__name__}:", error)
+
+# %% [markdown]
+r"""
+The last shape is one that broadcasting (unit 01) could have made of `x`. It is summed over the rows, without a word.
 
 The other way round, `save_for_backward` takes tensors only (or None):
 """
@@ -308,7 +337,7 @@ WhatIsNeeded.apply(x.detach(), y, 3).backward()
 
 # %% [markdown]
 r"""
-So a costly one is written `grad_x = ... if ctx.needs_input_grad[0] else None`. (The input of a network's first layer is such an argument, unit 03.)
+So a costly gradient is written `grad_x = ... if ctx.needs_input_grad[0] else None`. (The input of a network's first layer is such an argument, unit 03.)
 
 ## 3. Operate it
 
@@ -526,8 +555,8 @@ versions.reveal(found)
 
 # %% [markdown]
 r"""
-**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. An attribute
-follows every change, and nobody notices.
+**Versions.** What is saved properly is watched: its version counter is compared (unit 04), and an error is better than a wrong number. The attribute
+`ctx.y` is the tensor `y` itself. It follows every change, and nobody notices.
 
 **Memory.** The next cell makes a result and a loss, lets go of the result, and asks at four moments whether its memory is still held. Python's
 garbage collector, which finds objects that hold only each other, is off until the last one.
@@ -555,8 +584,8 @@ def memory_of_result(operation, retain_graph):
 
 gc.collect()
 gc.disable()
-print("                         before     after     without    after a")
-print("                         the pass   the pass  the loss   collection")
+print("                         before     after     after      after a")
+print("                         the pass   the pass  del loss   collection")
 for operation, retain_graph in ((ExpSaved, False), (ExpSaved, True), (ExpKept, False)):
     found = ["free" if memory.expired() else "held" for memory in memory_of_result(operation, retain_graph)]
     print(f"{operation.__name__}{', retain_graph' if retain_graph else '':16} " + "       ".join(found))
@@ -572,7 +601,7 @@ held by its own result: `y` points to its node, and the context, which is that n
 collector, which knows nothing of a full GPU. `save_for_backward` stores a result without the circle.
 
 **Second derivatives.** (Unit 09 is about them. Here you need one fact: with `create_graph=True` the backward is recorded too, so that
-it can be differentiated again.) The operation is $(3x)^3$. It is tempting to keep the intermediate $t = 3x$:
+it can be differentiated again.) The operation is $(3x)^3$. One Function saves its input, the other the intermediate $t = 3x$:
 """
 
 
@@ -663,11 +692,12 @@ second.reveal(
 
 # %% [markdown]
 r"""
-13122 in place of 21870, and no error. The forward ran with recording off, so nobody knows that `t` came from `x`. To the second pass, `t` is
-a constant. The inner graph has the same fault: it ends at a detached copy.
+13122 in place of 21870, and no error. With $y = (3x)^3$ the second derivative of $y^2$ is $2\,y'^2 + 2\,y\,y''$, here $2 \cdot 81^2 = 13122$ and $2 \cdot 27 \cdot 162 = 8748$. The first part runs
+through `grad_output`. The second should come from $9t^2$, and is missing: the forward ran with recording off, so nobody knows that `t` came from `x`. When the backward is differentiated, `t` is
+a constant. The inner graph has the same fault: it ends at a detached copy, `ctx.inside`.
 
 Inputs and outputs of `apply` stand in the outer graph, and come back from `saved_tensors` with their place in it.
-So: **save inputs and outputs; compute everything else again in the backward.**
+So the safe rule is: **save inputs and outputs; compute everything else again in the backward.**
 
 (A good place for a pause.)
 
@@ -772,6 +802,7 @@ caught_by.reveal(*counts.values())
 # %% [markdown]
 r"""
 - **gradcheck sees first derivatives only.** `SavesMiddle` and `NumpyCube` have these right. So has `WithoutClone`, if its `grad_output` is shared with nobody.
+- **gradgradcheck makes `grad_output` a leaf that requires a gradient.** To write into such a leaf is forbidden (unit 04). So `WithoutClone` ends with PyTorch's own RuntimeError, before anything is compared.
 - **gradgradcheck asks only about the backward's own derivative.** That of `Swapped` is right: it is the derivative of two wrong formulas. (Nor does it see a
   wrong forward, if inputs alone are saved.)
 
@@ -795,7 +826,7 @@ for words, program in (
 
 # %% [markdown]
 r"""
-The judges look at numbers, at the places that you give them. Memory, versions and special places you must think of yourself. And let them judge your
+The judges look at numbers, at the places that you give them. You must check memory, versions and special places yourself. And let them judge your
 operation **inside others**: that shows what it does to tensors that it shares.
 
 ## 7. Three things to announce
@@ -851,8 +882,29 @@ dirty.reveal(after_doubling(DoubleInPlace)[1])
 
 # %% [markdown]
 r"""
-Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node, and a leaf that
-requires a gradient is refused, as in unit 04. What is marked must be returned.
+Unmarked, `h` holds the new value and still hangs on its old node, the multiplication by 5. Marked, its `grad_fn` becomes the new node. And autograd now sees two faults that it could not see before:
+"""
+
+
+# %% name="dirty_errors"
+class DoubleNotReturned(DoubleInPlace):
+    @staticmethod
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x.clone()
+
+
+leaf = torch.tensor(3.0, requires_grad=True)
+for words, operation, given in (("on a leaf:   ", DoubleMarked, leaf), ("not returned:", DoubleNotReturned, leaf * 5)):
+    try:
+        operation.apply(given)
+    except RuntimeError as error:
+        print(words, error)
+
+# %% [markdown]
+r"""
+A leaf that requires a gradient is refused, as in unit 04. What is marked must be returned.
 
 **`mark_non_differentiable`: "this output has no gradient."** Below, `index` is a whole number: autograd knows by itself that it has none. `share` is a
 float, and has to be marked.
@@ -918,7 +970,7 @@ r"""
 ## 8. setup_context, torch.func and vmap
 
 `torch.func` (unit 05) asks for the halves in three parts. The forward computes, and gets no `ctx`. `setup_context` gets the inputs as a tuple and the
-output, and keeps what the backward needs.
+output, and keeps what the backward needs. (`torch.func.vmap(f)` runs `f` on all rows of a batch at once, unit 05.)
 """
 
 
@@ -948,7 +1000,7 @@ def attempt(compute):
     try:
         return compute().tolist()
     except RuntimeError as error:
-        return f"RuntimeError: {str(error).split('. ')[0].split(' (vmap')[0]}"
+        return f"RuntimeError: {str(error).split('. ')[0]}"
 
 
 points = torch.tensor([1.0, 3.0, 5.0])
@@ -962,7 +1014,7 @@ r"""
 So in new code, write `setup_context`. With `generate_vmap_rule = True`, `vmap` runs your halves on whole batches. They must be code that it can run:
 PyTorch's own operations, no NumPy, and no `if` that asks for a value.
 
-A forward without `ctx` looks like a plain function, and it is one. That is a trap:
+A forward without `ctx` looks like a plain function. Can it be called as one?
 """
 
 # %% name="predict_direct"
@@ -988,7 +1040,7 @@ r"""
 Called directly, the forward is ordinary code, and your backward is never asked. Where the backward differs on purpose, as in unit 07, the whole
 operation is without effect.
 
-One more error can meet you: an operation that returns its input as it is, and saves it.
+With `setup_context`, one more error can meet you: an operation that returns its input as it is, and saves it.
 """
 
 
@@ -1017,7 +1069,7 @@ class AsView(AsItIs):
 try:
     AsItIs.apply(x)
 except RuntimeError as error:
-    print("AsItIs: RuntimeError:", str(error).split(". ")[0])
+    print("AsItIs: RuntimeError:", ". ".join(str(error).split(". ")[:2]))
 print("AsView:", torch.autograd.grad(AsView.apply(x), x)[0].item())
 
 # %% [markdown]
@@ -1026,7 +1078,7 @@ r"""
 
 ## 9. An old one
 
-Functions were not always static. You will meet old code that looks like this: it has an `__init__`, it uses `self`, and it is called like a module.
+The methods of a Function were not always static. You will meet old code that looks like this: it has an `__init__`, it uses `self`, and it is called like a module.
 """
 
 
@@ -1095,14 +1147,19 @@ have one of these reasons:
 - the backward should *not* be the derivative of the forward (unit 07).
 
 For the first reason there is a sibling: **`torch.library.custom_op`**. `torch.compile` tries to trace what is inside a Function. What is inside a custom
-op it leaves alone, and calls it by its name. So you declare the types, and which arguments are changed in place (`mutates_args`, here none). The two halves are the same:
+op it leaves alone, and calls it by its name. So you declare the types, and which arguments are changed in place (`mutates_args`, here none). And with `register_fake` you say which shape and dtype come out, for whoever must know it without computing. Here the forward leaves PyTorch. The backward is the same as before:
 """
 
 
 # %% name="custom_op"
 @torch.library.custom_op("course::squared_product", mutates_args=())
 def squared_product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return (x * y) ** 2
+    return torch.tensor((x.detach().numpy() * y.detach().numpy()) ** 2)
+
+
+@squared_product.register_fake
+def like_the_inputs(x, y):
+    return torch.empty_like(x)
 
 
 def keep_inputs(ctx, inputs, output):
@@ -1126,7 +1183,7 @@ r"""
 | expected Variable or None (got list) | one gradient, in a list | [section 2](#2.-One-gradient-for-each-argument) |
 | returned an invalid gradient ... expected shape compatible with | a gradient has the shape of its input (unit 01) | [section 2](#2.-One-gradient-for-each-argument) |
 | save_for_backward can only save variables | a number, a shape, a tuple: keep it as an attribute of `ctx` | [section 2](#2.-One-gradient-for-each-argument) |
-| Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
+| Use of ... on expanded tensors is deprecated; more than one element of the written-to tensor; in gradgradcheck: a leaf Variable that requires grad is being used in an in-place operation | somebody writes into `grad_output` | [section 4](#4.-Why-the-clone?) |
 | has been modified by an inplace operation | what was saved was changed before the backward (unit 04) | [section 5](#5.-What-saving-is-for) |
 | Jacobian mismatch | read both numbers; then look at dtype, kinks and inputs | [section 6](#6.-Two-judges) |
 | a leaf Variable that requires grad has been used in an in-place operation; Some elements marked as dirty | an operation that works in place: on a leaf, or without returning what it marked | [section 7](#7.-Three-things-to-announce) |

@@ -8,7 +8,7 @@ A backward pass computes numbers from numbers. So it can be recorded and differe
 switches that on: `create_graph=True`. In this lesson you watch the second graph grow out of the first. Then you use it: for mixed derivatives, curvature, Newton's step, and
 losses that have gradients inside.
 
-You need units 01 to 06, and kinks from unit 08: above all messages that add up, saved tensors (unit 04), the columns of $X$ and samples that do not mix (unit 05).
+You need units 01 to 06, and kinks from unit 08: above all messages that add up, saved tensors (unit 04); and from unit 05 the columns of $X$, samples that do not mix, `grad_outputs`, and `torch.func` with `vmap`.
 Allow about an hour; after section 4 is a good place for a pause, and sections 7 and 9 can wait for another day. Make each prediction before you go on. The output that answers a question stays folded until
 you run its cell.
 
@@ -59,10 +59,14 @@ The backward of $y = x^3$ computes $3x^2$, times the incoming gradient. As a rul
 """
 
 # %% name="recorded_or_not"
-x = torch.tensor(2.0, requires_grad=True)
+x = torch.tensor(4.0, requires_grad=True)
 y = x**3
 (first,) = torch.autograd.grad(y, x, retain_graph=True)
 print("as a rule:        ", first)
+try:
+    torch.autograd.grad(first, x)
+except RuntimeError as error:
+    print("once more:         RuntimeError:", error)
 
 (first,) = torch.autograd.grad(y, x, create_graph=True)
 print("create_graph=True:", first)
@@ -73,7 +77,7 @@ print("once more:        ", second_derivative, "  6 * x is", 6 * x.item())
 # %% [markdown]
 r"""
 The number is the same. With `create_graph=True` it has a `grad_fn`: the backward pass was recorded, so you can ask the next question about its result. In that question, the **output is the first
-gradient**. In published code you can find this instead:
+gradient**. It is easy to name another one:
 """
 
 
@@ -362,7 +366,7 @@ cubes.reveal(dict(zip(cubes.choices, [is_error == claim for claim in claims], st
 
 # %% [markdown]
 r"""
-Code that is to work for all of these (each treats every entry by itself) must deal with all three cases:
+Code that is to work for all of these (each treats every entry by itself, and its result depends on `x`) must deal with all three cases:
 """
 
 
@@ -381,7 +385,7 @@ for name, f in (functions | cut).items():
 
 # %% [markdown]
 r"""
-The last line is a warning: for a graph that somebody has cut by accident, this code gives zeros too, where $6x$ is right. The zeros of the relu network are the truth:
+The last line is a warning: for a graph that somebody has cut by accident, this code gives zeros too, where $6x$ is right. The zeros of the relu network are the truth. (`torch.func.jacrev`, unit 05, gives second derivatives if it is applied twice.)
 """
 
 # %% name="activations"
@@ -485,7 +489,7 @@ r"""
 ### Operate it: curvature
 
 What does $H$ say? Stand at a point, and choose a direction $v$ of length 1. The **slope** along $v$ is $g \cdot v$, where $g$ is the gradient. The **curvature** along $v$ is $v^{\mathsf T} H\, v$: how fast the slope
-changes as you walk. Value, slope and curvature together give a **parabola**. All these parabolas form a model of the surface, and **Newton's step** goes to where the slopes of this model are 0: to $x - H^{-1} g$.
+changes as you walk. Value, slope and curvature together give a **parabola**. All these parabolas form a model of the surface. At a distance $s$ from $x$, the gradient of the model is $g + H s$. **Newton's step** goes to where it is 0: $s = -H^{-1} g$.
 
 Move the point, turn the direction, and say what you expect first.
 
@@ -558,8 +562,8 @@ def walk(take_step, most=3000):
 
 # %% name="predict_steps"
 steps = predict(
-    "Gradient descent may use the best of four step sizes. How many steps does it take for each step of Newton's method?",
-    choices=["fewer than 5", "5 to 50", "more than 50"],
+    "Gradient descent may use the best of four step sizes. How many times as many steps as Newton's method does it need to arrive?",
+    choices=["less than 5 times", "5 to 50 times", "more than 50 times"],
 )
 steps
 
@@ -576,9 +580,10 @@ print("Newton:", len(newton) - 1)
 heights = [valley(x).item() for x in newton]
 print("Newton, the value at the start and after each step:", ", ".join(f"{z:.3f}" for z in heights))
 ratio = (len(best) - 1) / (len(newton) - 1)
+print(f"{ratio:.0f} times as many")
 steps.reveal(dict(zip(steps.choices, [ratio < 5, 5 <= ratio <= 50, ratio > 50], strict=True)))
 
-# %% name="paths"
+# %% name="paths" tags=["reveal"]
 from course_utils.drawing.figures import blank, figure
 
 fig, axes = blank(7.2, 4.4)
@@ -600,12 +605,13 @@ figure(
 
 # %% [markdown]
 r"""
-Gradient descent has one step size for all directions. It must be small enough for the curvature across the valley, and is then tiny for the way along it. Newton's step divides by the curvature, in each direction
-by its own. The price: at some steps the value **rises**, where the model reaches too far; it goes to saddles as well as to low points; and each step needs the whole Hessian. With a million weights, that is a million times a million entries.
+Gradient descent has one step size for all directions. It must be small enough for the curvature across the valley (0.04 is too large), and is then tiny for the way along it (with 0.005, 3,000 steps are not enough). Along the directions of largest and of smallest curvature, Newton's step is
+minus the slope divided by the curvature: each has its own step size. The price: at some steps the value **rises**, where the model reaches too far; it goes to saddles as well as to low points; and written like this, each step needs the whole Hessian. With a million parameters, that is a million times a million entries. (`torch.linalg.solve` finds
+$s$ in $H s = g$ without computing $H^{-1}$.)
 
 ## 7. H times v, without H
 
-The curvature along $v$ needs only the vector $H v$. Weights (unit 05) give it in one pass: the vector-Jacobian product of the gradient is $v^{\mathsf T} H$, and $H$ is symmetric where the second derivatives are continuous. The second way is
+The curvature along $v$ needs only the vector $H v$. There are two ways to it. The first is one more backward pass, with `grad_outputs=v` (unit 05): the vector-Jacobian product of the gradient is $v^{\mathsf T} H$, and $H$ is symmetric where the second derivatives are continuous. The second way is
 **forward mode**: `torch.func.jvp` runs a function, and carries along with each value how it changes if the input moves along $v$. Applied to the function that gives the gradient, it gives $H v$ too.
 """
 
@@ -670,7 +676,7 @@ costs.reveal(dict(zip(costs.choices, [whole < 5, 1.5 < cheap < 3 and whole > 200
 r"""
 $H v$ costs a few gradients, for the longer input as for the shorter one. The whole Hessian costs a number of gradients that grows with $n$.
 
-### Two traps where derivatives are nested
+### Two traps
 
 The first: wanted is the derivative of $y\,(x - 2y)$ with respect to $y$, taken at $y = x$. That is $x - 4y$, so $-3x$. Then its derivative with respect to $x$, which is $-3$.
 """
@@ -690,10 +696,10 @@ print("torch.func, by its arguments:", by_argument(x.detach()).item())
 
 # %% [markdown]
 r"""
-`torch.autograd.grad` differentiates with respect to a **tensor**, in all its uses. With one tensor in both roles, the inner derivative moves $x$ too. A clone is another tensor, and the outer gradient still finds its way
+`torch.autograd.grad` differentiates with respect to a **tensor**, in all its uses. With one tensor in both roles, the inner derivative is that of $x\,(x - 2x) = -x^2$, so $-2x$, and its derivative is $-2$. A clone is another tensor, and the outer gradient still passes
 through it. `torch.func.grad` differentiates with respect to an **argument**.
 
-The second: forward mode, and what stops it.
+The second: forward mode, and what stops it. (`jacfwd` gives the same Jacobian as `jacrev`, by forward mode.)
 """
 
 
@@ -780,7 +786,7 @@ constant.reveal(dict(zip(constant.choices, [False, without_effect, not without_e
 
 # %% [markdown]
 r"""
-Nothing fails, because the rest of the loss has a graph. The penalty is added as a constant, and constants do not pull.
+Nothing fails, because the rest of the loss has a graph. The penalty is added as a constant, and the gradient of a constant is 0.
 
 **An inner update.** In meta-learning, an outer loss looks at the weights *after* a training step, and asks: which start `w` is good to train from? Here the inner loss is $w^3$, the step size 0.1, and the outer loss the square of the
 updated weight.
@@ -852,7 +858,7 @@ except RuntimeError as error:
 
 # %% [markdown]
 r"""
-Alone, both derivatives are right: what comes in is 1, a constant. Inside another operation, what comes in depends on $x$, and the part of the second derivative that runs through it is lost. `gradgradcheck` finds it.
+Alone, both derivatives are right: what comes in is 1, a constant. Inside another operation, what comes in depends on $x$, and the part of the second derivative that runs through it is lost. `gradgradcheck` finds it even alone: it takes what comes in for a second input, and asks for the derivative along it too.
 
 ## From a message to its cause
 
@@ -861,9 +867,9 @@ Alone, both derivatives are right: what comes in is 1, a constant. Inside anothe
 | element 0 of tensors does not require grad | the first gradient has no graph: `create_graph` is missing, or the gradient is a constant | [section 1](#1.-A-backward-pass-is-a-computation), [section 5](#5.-Constants,-and-functions-without-curvature) |
 | appears to not have been used in the graph | the gradient depends on other tensors only; or a fresh slice | [section 5](#5.-Constants,-and-functions-without-curvature), [section 3](#3.-Mixed-derivatives-by-columns) |
 | Using backward() with create_graph=True will create a reference cycle | use `torch.autograd.grad` | [section 4](#4.-create_graph-is-not-retain_graph) |
-| should contain a single element; to return a scalar | a Hessian belongs to one number | [section 6](#6.-All-second-derivatives:-the-Hessian) |
+| should contain a single element | a Hessian belongs to one number | [section 6](#6.-All-second-derivatives:-the-Hessian) |
 | no message, and a mixed derivative is wrong | a column is missing, or rows were added | [section 3](#3.-Mixed-derivatives-by-columns), [section 6](#6.-All-second-derivatives:-the-Hessian) |
-| no message, and all second derivatives are 0 | the function is made of straight pieces | [section 5](#5.-Constants,-and-functions-without-curvature) |
+| no message, and all second derivatives are 0 | the function is made of straight pieces, or the graph was cut | [section 5](#5.-Constants,-and-functions-without-curvature) |
 | no message, and a penalty or an inner step has no effect | the inner gradient is a constant | [section 8](#8.-Losses-with-a-gradient-inside) |
 | no message, and forward and reverse mode disagree | `no_grad` in place of `detach` | [section 7](#7.-H-times-v,-without-H) |
 
