@@ -1,4 +1,4 @@
-"""Every exercise notebook hands out less than its solution; tests/browser runs it, and each check there waits for an answer."""
+"""Every exercise notebook hands out less than its solution. (tests/browser runs it: each check waits for an answer.)"""
 
 from __future__ import annotations
 

@@ -69,6 +69,7 @@ def _probe_wave(answer: object, draw: Draw) -> Iterator[Observation]:
     yield call(label, asked(gradients_after_change), parts=parts, by_hand=False, **changed)
     label = "value and gradients of two waves in a sum"
     two = given("grad_output", "k1", "k2")
+    two["a"] = torch.cat([torch.zeros(1, dtype=two["a"].dtype), two["a"][1:]])  # a wave may be flat
     yield call(label, asked(two_in_a_sum), parts=("value", *parts), by_hand=False, **two)
 
 
@@ -188,6 +189,11 @@ WAVE = Exercise(
                 _wave(lambda g, x, a, k: (g * a * torch.cos(x), g * torch.sin(k * x), None)),
                 _wave(lambda g, x, a, k: (g * a * torch.cos(x), g * torch.sin(x), None)),
             ),
+        ),
+        Misconception(
+            "divided_by_a",
+            _wave(lambda g, x, a, k: (_both(g, x, a, k)[0], g * (a * torch.sin(k * x)) / a, None)),
+            "Your gradient of a divides by a, and an a may be 0. The sine alone needs no division.",
         ),
         incoming_ignored(
             _wave(lambda g, x, a, k: (*_both(torch.ones_like(g), x, a, k), None)),

@@ -89,6 +89,14 @@ def _in_a_list() -> Penalty:
     return _kept(lambda apply, tensors: apply(tensors), _keep_and_add, list)
 
 
+def _two_only(tensors: Sequence[Tensor]) -> Tensor:
+    def backward(g: Tensor, saved: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+        first, second = saved
+        return 2 * g * first, 2 * g * second
+
+    return _penalty(backward)(tensors)
+
+
 def _star_in_forward(container: type) -> Penalty:
     """Only the forward takes tensors one by one; it still gets one thing."""
     return _kept(lambda apply, tensors: apply(container(tensors)), _keep_all)
@@ -141,7 +149,17 @@ MEND_LIST = Exercise(
             also=(_star_in_forward(tuple),),
         ),
         attribute_is_not_watched(_kept(lambda apply, tensors: apply(*tensors), _keep_all)),
-        unknown_to_the_graph(_penalty(_right, saved=torch.clone), _penalty(_right, saved=torch.detach)),
+        unknown_to_the_graph(
+            _penalty(_right, saved=torch.clone),
+            _penalty(_right, saved=torch.detach),
+            _penalty(lambda g, tensors: _right(g.item(), tensors)),
+            _penalty(lambda g, tensors: _right(g.detach(), tensors)),
+        ),
+        Misconception(
+            "two_tensors_only",
+            _two_only,
+            "Your code takes exactly two tensors. The list may be of any length: here it has one, or three.",
+        ),
         refuses_a_second_derivative(_penalty(_right, once=True)),
         without_a_function(_squares),
         incoming_ignored(_penalty(lambda g, tensors: tuple(2 * one for one in tensors))),

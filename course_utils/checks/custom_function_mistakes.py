@@ -38,9 +38,9 @@ def unknown_to_the_graph(*witnesses: object) -> Misconception:
     return Misconception(
         "intermediate_saved",
         witnesses[0],
-        "The gradients are right, their own derivative is not. What you keep is a constant to the second pass: it was "
-        "made on the way to the result, or copied, with recording off, so it has no place in the graph outside. Which "
-        "tensors have one?",
+        "The gradients are right, their own derivative is not. When the backward is differentiated, something that it "
+        "computes with is a constant: made on the way to the result or copied with recording off, detached, or taken "
+        "out as a number. Which tensors have a place in the graph outside?",
         also=witnesses[1:],
     )
 

@@ -83,7 +83,13 @@ def _probe_legacy(answer: object, draw: Draw) -> Iterator[Observation]:
         yield call("value and gradient", asked(alone), parts=parts, by_hand=False, **given)
     yield call("the class", asked(form), parts=_FORM, by_hand=False, **plain)
     given = {"grad_output": draw.tensor(3), "x": inputs(3), **slopes("slope", "other")}
-    yield call("gradients of two results", asked(two_at_once), parts=("slope", "other"), by_hand=False, **given)
+    yield call(
+        "gradients of two results",
+        asked(two_at_once),
+        parts=("gradient with slope", "gradient with other"),
+        by_hand=False,
+        **given,
+    )
     given = {"grad_output": draw.tensor(3), "x": inputs(3), **slopes("slope")}
     label = "gradient, x being changed in place before the backward if autograd lets that pass"
     yield call(label, asked(changed), parts=("gradient of x",), by_hand=False, **given)

@@ -107,7 +107,7 @@ class Result:
             return ""
         name, mine, expected = closest_difference(self.mine, self.expected, between_rows=",\n ")
         rows = [(f"with {key}", show(value, between_rows=",\n ")) for key, value in self.mine.given]
-        rows.append((f"your {name}", mine))
+        rows.append((f"{name}, yours", mine))
         if self.exercise.tells_expected:
             rows.append(("expected", expected))
         cells = "".join(

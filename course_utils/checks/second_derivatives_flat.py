@@ -22,6 +22,7 @@ Derivative = Callable[[Function, Tensor, int], object]
 
 # each with a tensor w, which requires a gradient, and the order that is asked for
 _ASKED: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor], int], ...] = (
+    ("x**3", lambda x, w: x**3, 1),
     ("x**3", lambda x, w: x**3, 2),
     ("w * x**2, where w requires a gradient", lambda x, w: w * x**2, 2),
     ("5 * x - 1", lambda x, w: 5 * x - 1, 2),
@@ -31,6 +32,8 @@ _ASKED: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor], int], ...] = (
     ("x**3", lambda x, w: x**3, 5),
     ("torch.relu(x)", lambda x, w: torch.relu(x), 3),
     ("x**2 / 2 + torch.sin(x)", lambda x, w: x**2 / 2 + torch.sin(x), 3),
+    ("(x > 0).double(), which has no graph", lambda x, w: (x > 0).double(), 1),
+    ("w, where w requires a gradient", lambda x, w: w, 2),
 )
 _SEEN = ("derivatives", "x requires a gradient afterwards")
 
@@ -115,6 +118,14 @@ def _recorded_once(f: Function, x: Tensor, n: int) -> Tensor:
     return value
 
 
+def _guarded_after_the_first(f: Function, x: Tensor, n: int) -> Tensor:
+    x = leaf_of(x)
+    value = _usual(f(x), x, materialize_grads=True)
+    for _ in range(n - 1):
+        value = _zeros_or(value, x)
+    return value
+
+
 def _made_a_leaf(value: Tensor, x: Tensor) -> Tensor:
     return _usual(value, x, create_graph=False, retain_graph=True, materialize_grads=True).requires_grad_()
 
@@ -143,7 +154,23 @@ MEND_ORDER = Exercise(
             _in_a_loop(lambda value, x: _usual(value, x, materialize_grads=True)),
             "w * x is right now. But the first derivative of 5 * x - 1 is a constant, and a constant has no graph at "
             "all: there is nothing to ask. How can you tell before you ask?",
-            also=(_in_a_loop(lambda value, x: _usual(value, x, allow_unused=True)),),
+        ),
+        Misconception(
+            "unused_given_as_none",
+            _in_a_loop(lambda value, x: _usual(value, x, allow_unused=True)),
+            "`allow_unused=True` gives None where x plays no part. Which option gives zeros in its place? And a "
+            "constant has no graph at all: how can you tell before you ask?",
+        ),
+        Misconception(
+            "first_call_unguarded",
+            _guarded_after_the_first,
+            "All is right where f(x) has a graph. A function may be constant from the start, and then your first "
+            "question already stops. Ask before every call.",
+        ),
+        Misconception(
+            "zeros_always",
+            lambda f, x, n: torch.zeros_like(x),
+            "You give zeros for every function, for x**3 too.",
         ),
         Misconception(
             "constant_only",
@@ -172,7 +199,7 @@ MEND_ORDER = Exercise(
             "Every derivative beyond the first is 0, even that of x**3: no path leads from your first one back to x. "
             "Which argument records one? (`retain_graph` keeps the old graph, and a leaf made afterwards comes from "
             "nowhere.)",
-            also=(_in_a_loop(_made_a_leaf), lambda f, x, n: torch.zeros_like(x)),
+            also=(_in_a_loop(_made_a_leaf),),
         ),
         Misconception(
             "asked_of_f_again",

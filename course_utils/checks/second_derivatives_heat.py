@@ -96,6 +96,11 @@ def _not_recorded(values: Tensor, x: Tensor, k: float) -> Tensor:
     return first[:, 0] - k * gradient_of_sum(first[:, 1], x)[:, 1]
 
 
+def _time_not_recorded(values: Tensor, x: Tensor, k: float) -> Tensor:
+    u_t = gradient_of_sum(values, x, create_graph=False, retain_graph=True)[:, 0]
+    return u_t - k * gradient_of_sum(gradient_of_sum(values, x)[:, 1], x)[:, 1]
+
+
 def _graph_freed(values: Tensor, x: Tensor, k: float) -> Tensor:
     first = gradient_of_sum(values, x)
     u_xx = torch.autograd.grad(first[:, 1].sum(), x)[0][:, 1]
@@ -179,7 +184,18 @@ HEAT_RESIDUAL = Exercise(
             "sign_turned",
             _combined(lambda u_t, u_xx, k: u_t + k * u_xx),
             "Both derivatives are right, and they are added. Where both sides are equal, the residual is 0.",
-            also=(_combined(lambda u_t, u_xx, k: k * u_xx - u_t),),
+        ),
+        Misconception(
+            "sides_exchanged",
+            _combined(lambda u_t, u_xx, k: k * u_xx - u_t),
+            "Both derivatives are right. The residual is the left side minus the right side, and yours is the other "
+            "way round.",
+        ),
+        Misconception(
+            "time_not_recorded",
+            _residual(_time_not_recorded),
+            "The values are right. But the gradient that arrives at `a` is not: u_t is a constant in your result. "
+            "Which of your calls do not record?",
         ),
         Misconception(
             "k_forgotten",

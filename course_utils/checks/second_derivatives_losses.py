@@ -92,9 +92,13 @@ MEND_PENALTY = Exercise(
         Misconception(
             "norm_over_wrong_axis",
             _penalty(lambda g: ((g.norm(2, dim=1) - 1) ** 2).mean()),
-            "The penalty has a graph now. But `norm(2, dim=1)` takes the length over the channels alone, and leaves a "
-            "number for each pixel. What belongs to one sample?",
-            also=(_penalty(lambda g: ((g.norm(2, dim=-1) - 1) ** 2).mean()),),
+            "The penalty has a graph now. But your norm goes over one axis alone: over the channels with `dim=1`, over "
+            "a row of pixels with `dim=2` or `dim=-1`. What belongs to one sample?",
+            also=(
+                _penalty(lambda g: ((g.norm(2, dim=-1) - 1) ** 2).mean()),
+                _penalty(lambda g: ((g.norm(2, dim=0) - 1) ** 2).mean()),
+                _penalty(lambda g: ((g.norm(2, dim=(0, 1)) - 1) ** 2).mean()),
+            ),
         ),
         Misconception(
             "inner_gradient_is_a_constant",
@@ -121,6 +125,11 @@ MEND_PENALTY = Exercise(
             "square_of_the_length",
             _penalty(lambda g: (((g**2).flatten(1).sum(1) - 1) ** 2).mean()),
             "You use the square of the length. A root is missing.",
+        ),
+        Misconception(
+            "another_norm",
+            _penalty(lambda g: ((g.flatten(1).abs().sum(1) - 1) ** 2).mean()),
+            "You add the entries' absolute values. The length of a gradient is the root of the sum of their squares.",
         ),
         Misconception(
             "summed_over_samples",
@@ -169,7 +178,8 @@ def _probe_after_training(answer: object, draw: Draw) -> Iterator[Observation]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's, about backward() with create_graph and .grad of what is no leaf
             found = answer(lambda w: _inner(w), lambda w: ((w - target) ** 2).sum(), leaf, lr, steps)
-        return found, *gradients(found, [leaf], incoming), bool(torch.equal(leaf, w)) and leaf.is_leaf
+        as_it_was = bool(torch.equal(leaf, w)) and leaf.is_leaf and leaf.grad is None
+        return found, *gradients(found, [leaf], incoming), as_it_was
 
     for steps, lr in ((1, 0.07), (3, 0.03)):
         given = {
@@ -230,6 +240,10 @@ def _in_place(inner: Loss, w: Tensor, lr: float) -> Tensor:
 def _in_place_and_recorded(inner: Loss, w: Tensor, lr: float) -> Tensor:
     w -= lr * gradient_of_sum(inner(w), w)
     return w
+
+
+def _copy_changed_in_place(inner: Loss, outer: Loss, w: Tensor, lr: float, steps: int) -> Tensor:
+    return _trained(_in_place_and_recorded)(inner, outer, w.clone(), lr, steps)
 
 
 def _under_no_grad(inner: Loss, w: Tensor, lr: float) -> Tensor:
@@ -308,6 +322,12 @@ AFTER_TRAINING = Exercise(
             "You change w in place, as an optimizer does. Here the start must stay as it is, since the outer loss "
             "is to be differentiated with respect to it. Each step makes a new tensor.",
             also=(_trained(_in_place_and_recorded),),
+        ),
+        Misconception(
+            "copy_changed_in_place",
+            _copy_changed_in_place,
+            "You change a copy of w in place. The inner loss was computed from its old numbers, and the backward pass "
+            "still needs them. Each step makes a new tensor.",
         ),
         Misconception(
             "gradient_always_at_the_start",

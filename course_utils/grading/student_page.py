@@ -62,7 +62,7 @@ def _what_was_seen(graded: Graded, result: Result | None) -> str:
         return f"<p><code>{text(graded.note)}</code></p>" if graded.note else ""
     name, mine, expected = closest_difference(result.mine, result.expected, between_rows=",\n ")
     rows = [(f"with {key}", show(value, between_rows=",\n ")) for key, value in result.mine.given]
-    rows.append((f"your {name}", mine))
+    rows.append((f"{name}, yours", mine))
     if result.exercise.tells_expected:
         rows.append(("expected", expected))
     lines = "\n".join(

@@ -121,7 +121,7 @@ def test_a_student_reads_points_inputs_theirs_expected_and_the_idea(rows):
     said = Reader(student_page(rows[1], SEED)).text
     result = explain(rows[1].graded[0], SEED)
     assert f"{rows[1].points:g} of 22 points" in said
-    for part in ("with incoming", "with x", "your gradient of x", "expected", result.diagnosis.says.replace("`", "")):
+    for part in ("with incoming", "with x", "gradient of x, yours", "expected", result.diagnosis.says.replace("`", "")):
         assert part in said
     assert "late by 2 days: -1 points" in said
     assert f"renamed {HOSTILE[:-1]}" in said
@@ -133,7 +133,7 @@ def test_what_was_to_be_predicted_is_not_given_away(rows):
     predicted = rows[1].graded[1]
     assert predicted.exercise == "predict_messages"
     said = Reader(student_page(Row("Ben", "b.ipynb", UNIT, (predicted,)), SEED)).text
-    assert "your gradient of x" in said
+    assert "gradient of x, yours" in said
     assert "expected" not in said
     assert "-24" not in said
 
