@@ -1,4 +1,4 @@
-"""One more check of every notebook that nbval runs: under another hash seed it gives the same outputs, to the byte.
+"""One more check of every lesson that nbval runs: under another hash seed it gives the same outputs, to the byte.
 
 nbval compares the text, which is the same on every machine. Two runs on one machine may not differ in a picture,
 either. The cells that nbval has run are the first of them, so that this takes only one more. In that one, each
@@ -29,12 +29,17 @@ assert OTHER_SEED != HASH_SEED
 
 
 def with_hash_seeds(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """The items, with this check behind the cells of each notebook of which none was left out."""
+    """The items, with this check behind the cells of each lesson of which none was left out."""
     for file, group in groupby(items, lambda item: item.parent):
         members = list(group)
         yield from members
-        if isinstance(file, IPyNbFile) and len(members) == len(code_cells(file.nb)):
+        if is_lesson(file) and len(members) == len(code_cells(file.nb)):
             yield AnotherHashSeed.from_parent(file, name=NAME)
+
+
+def is_lesson(file: pytest.Collector | None) -> bool:
+    """Whether the items are the cells of a lesson; solutions draw with the same code."""
+    return isinstance(file, IPyNbFile) and file.path.parent.name == "notebooks"
 
 
 class AnotherHashSeed(pytest.Item):

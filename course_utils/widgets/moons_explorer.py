@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 MOST = 6.0  # of lambda
 SEEDS = 10
 _MILLISECONDS_A_MOMENT = 250
-# ipywidgets holds a second change back until the kernel has answered the first one; a press overtakes it
-_LATE_SECONDS = 0.1
+# ipywidgets holds a second change back until the kernel has answered the first one, and a press overtakes it: such a
+# change is waited for a little, and if it comes even later, the training begins anew
+_WAIT_SECONDS, _LATE_SECONDS = 0.1, 3.0
 
 
 def explore_moons(*runs: Run, loss: Loss = adversarial_loss, steps: int = STEPS) -> MoonsExplorer:
@@ -171,14 +173,19 @@ class _Live:
         return self._seed.value, round(self._strength.value, 3)  # a slider's 0.3 is 0.30000000000000004
 
     async def _train(self) -> None:
-        said = ""
+        said, chosen, late = "", None, time.monotonic() + _LATE_SECONDS
         self._button.description = "Stop"
         try:
-            await asyncio.sleep(_LATE_SECONDS)
-            seed, strength = self._chosen()
-            self._words.say(f"Training with seed {seed} and lambda {strength:g} ...")
-            for _ in self._explorer.training(seed, strength):
-                await asyncio.sleep(0.001)
+            await asyncio.sleep(_WAIT_SECONDS)
+            while chosen is None or (chosen != self._chosen() and time.monotonic() < late):
+                chosen = seed, strength = self._chosen()
+                self._words.say(f"Training with seed {seed} and lambda {strength:g} ...")
+                for _ in self._explorer.training(seed, strength):
+                    await asyncio.sleep(0.001)
+                    if chosen != self._chosen() and time.monotonic() < late:
+                        break
+                else:
+                    await asyncio.sleep(_WAIT_SECONDS)
         except asyncio.CancelledError:
             said = "Stopped. "
         except Exception as error:

@@ -17,6 +17,10 @@ PICTURE_TEXT = re.compile(r'<img [^>]*?alt="([^"]*)"')
 BROKEN_WIDGET = re.compile(
     "Loading widget|Error displaying widget|Error creating widget|model not found", re.IGNORECASE
 )
+BROKEN_PICTURE = """images => images
+    .filter(image => image.checkVisibility() && !(image.complete && image.naturalWidth > 100))
+    .map(image => image.alt)
+"""
 # text whose contrast with what lies behind it is below the 4.5 to 1 of WCAG AA
 FAINT_TEXT = """outputs => {
     const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
@@ -117,15 +121,16 @@ class EveryUnit:
         expect(lesson.cell(reveal).locator(".jp-OutputPlaceholder")).to_have_count(0)  # JupyterLab unfolds what runs
         expect(lesson.cell(reveal).locator(".jp-OutputArea-output").last.locator("p")).to_have_text(says)
 
-    @pytest.mark.parametrize("theme", ["dark", "light"])
     @pytest.mark.parametrize("notebook", ["lesson", "exercises"])
-    def test_no_text_in_an_output_is_faint(self, request, notebook, theme):
+    def test_in_both_themes_no_text_is_faint_and_every_picture_is_drawn(self, request, notebook):
         page = request.getfixturevalue(notebook)
-        page.set_theme(theme)
+        outputs = page.page.locator(".jp-OutputArea-output")
+        assert outputs.count()
         try:
-            outputs = page.page.locator(".jp-OutputArea-output")
-            assert outputs.count()
-            assert outputs.evaluate_all(FAINT_TEXT) == []
+            for theme in ("light", "dark"):
+                page.set_theme(theme)
+                assert outputs.evaluate_all(FAINT_TEXT) == []
+                assert outputs.locator("img").evaluate_all(BROKEN_PICTURE) == []
         finally:
             page.set_theme("light")
 

@@ -171,13 +171,15 @@ class LabPage:
         return self.page.locator(selector).all_inner_texts()
 
     def set_theme(self, theme: str) -> None:
-        """Changes to JupyterLab's `dark` or `light` theme."""
+        """Changes to JupyterLab's `dark` or `light` theme, if it is not there already."""
+        body, light = self.page.locator("body"), "true" if theme == "light" else "false"
+        if body.get_attribute("data-jp-theme-light") == light:
+            return
         self.page.evaluate(
             "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})",
             f"JupyterLab {theme.capitalize()}",
         )
-        light = "true" if theme == "light" else "false"
-        expect(self.page.locator("body")).to_have_attribute("data-jp-theme-light", light, timeout=30_000)
+        expect(body).to_have_attribute("data-jp-theme-light", light, timeout=30_000)
 
     def screenshot(self, path: Path) -> Path:
         """A PNG of what the window shows."""

@@ -10,7 +10,6 @@ import torch
 from playwright.sync_api import expect
 
 from course_utils.checks.catalogue import find
-from course_utils.widgets.status import CUT_OFF
 
 from .every_unit import EveryUnit
 from .explorer_cell import fresh
@@ -129,25 +128,6 @@ def test_another_column_is_chosen(batch):
     batch.chosen("column").select_option("2")
     assert batch.says("in column 2") != before
     assert "x[1, 2]" in batch.drawn
-
-
-def test_the_pictures_are_drawn_in_both_themes(lesson, jacobian, batch):
-    for theme in ("dark", "light"):
-        lesson.set_theme(theme)
-        for explorer in (jacobian, batch):
-            assert explorer.picture.evaluate("image => image.complete && image.naturalWidth") == 720
-
-
-def test_after_a_restart_the_controls_are_marked_as_cut_off_until_the_cell_runs_again(lesson, jacobian, batch):
-    lesson.restart_kernel()
-    for explorer in (jacobian, batch):
-        line = explorer.cell.locator(".course-status")
-        expect(line).to_have_class(re.compile("jupyter-widgets-disconnected"))
-        assert CUT_OFF in line.evaluate("element => getComputedStyle(element, '::after').content")
-    lesson.run_all()
-    jacobian.slider("weight of y[0]").focus()
-    lesson.page.keyboard.press("ArrowRight")
-    jacobian.says("1.17 for y[0]")
 
 
 def test_the_table_of_messages_leads_to_the_sections_that_explain_them(lesson):

@@ -153,12 +153,6 @@ def test_a_whole_training_may_take_place_and_cells_run_meanwhile(lesson, explore
     expect(explorer.cell.get_by_role("button", name="Train", exact=True)).to_be_visible()
 
 
-def test_the_pictures_are_drawn_in_both_themes(lesson, explorer):
-    for theme in ("dark", "light"):
-        lesson.set_theme(theme)
-        assert explorer.picture.evaluate("image => image.complete && image.naturalWidth") == 720
-
-
 def test_the_table_of_symptoms_leads_to_the_sections_that_explain_them(lesson):
     links = lesson.page.locator('.jp-MarkdownCell td a[href*="#"]')
     assert links.count() >= 8

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import expect
 
 from course_utils.checks.catalogue import find
-from course_utils.widgets.status import CUT_OFF
 
 from .every_unit import EveryUnit
 from .explorer_cell import fresh
@@ -131,23 +130,6 @@ def test_every_function_says_what_the_lesson_says_of_it(explorer):
     for _ in range(45):
         slider.page.keyboard.press("ArrowRight")
     assert curvature_in(explorer.says("135 degrees")) == 0
-
-
-def test_the_picture_is_drawn_in_both_themes(lesson, explorer):
-    for theme in ("dark", "light"):
-        lesson.set_theme(theme)
-        assert explorer.picture.evaluate("image => image.complete && image.naturalWidth") == 720
-
-
-def test_after_a_restart_the_explorer_is_marked_as_cut_off_until_the_cell_runs_again(lesson, explorer):
-    lesson.restart_kernel()
-    line = explorer.cell.locator(".course-status")
-    expect(line).to_have_class(re.compile("jupyter-widgets-disconnected"))
-    assert CUT_OFF in line.evaluate("element => getComputedStyle(element, '::after').content")
-    lesson.run_all()
-    explorer.slider("x[0]").focus()
-    lesson.page.keyboard.press("ArrowRight")
-    explorer.says("x = (-0.95, 0.5)")
 
 
 def test_what_is_seen_leads_to_the_sections_that_explain_it(lesson):

@@ -168,7 +168,12 @@ def test_in_a_notebook_the_button_stops_what_it_has_started(explorer):
         parts["button"].click()
         await asyncio.sleep(0)
         assert parts["button"].description == "Stop"
-        parts["strength"].value = 0.7  # a slow kernel gets this behind the press
+        parts["strength"].value = 0.6  # a slow kernel gets this behind the press
+        while len(explorer.state().run.moments) < 3 or explorer.state().run.strength != 0.6:
+            await asyncio.sleep(0.001)
+        parts["strength"].value = 0.7  # and this even later
+        while explorer.state().run.strength != 0.7:
+            await asyncio.sleep(0.001)
         while len(explorer.state().run.moments) < 3 or explorer.state().run.seed != 5:
             await asyncio.sleep(0.001)
         parts["step"].value = 1  # no hand moves the moments while they are made
