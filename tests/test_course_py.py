@@ -92,12 +92,18 @@ def first_run(tmp_path_factory, root):
     return clone, start(clone, "build", "--check", "3")
 
 
+@pytest.fixture(scope="module")
+def as_made(first_run, tmp_path_factory):
+    """A copy of the first run's clone, kept as that left it."""
+    return shutil.copytree(first_run[0], tmp_path_factory.mktemp("kept") / "clone", symlinks=True)
+
+
 @pytest.fixture
-def clone(first_run, tmp_path):
-    """A clone whose environment is ready; it was moved there, and found its new place."""
-    folder = shutil.copytree(first_run[0], tmp_path / "Kurs für alle", symlinks=True)
-    assert start(folder, "moved").returncode == 0
-    return folder
+def clone(first_run, as_made):
+    """The first run's clone, whose environment is ready, as it was then."""
+    folder, _ = first_run
+    shutil.rmtree(folder)
+    return shutil.copytree(as_made, folder, symlinks=True)
 
 
 def last_line(run: subprocess.CompletedProcess) -> str:
@@ -129,8 +135,8 @@ def test_it_runs_from_a_folder_whose_files_have_the_names_of_modules(clone, tmp_
     assert "Step 3 of 3" in run.stderr
 
 
-def test_moved_folder_is_mended_without_a_network(first_run, tmp_path):
-    moved = shutil.copytree(first_run[0], tmp_path / "elsewhere", symlinks=True)
+def test_moved_folder_is_mended_without_a_network(as_made, tmp_path):
+    moved = shutil.copytree(as_made, tmp_path / "Kurs für alle", symlinks=True)
     run = start(moved, "lab")
     assert run.returncode == 0, run.stderr
     assert "the environment .venv is there" in run.stderr
