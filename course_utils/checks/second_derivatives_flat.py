@@ -94,6 +94,10 @@ def _none_where_unused(value: Tensor | None, x: Tensor) -> Tensor | None:
     return _usual(value, x, allow_unused=True)
 
 
+def _none_or_zeros(value: Tensor, x: Tensor) -> Tensor | None:
+    return _usual(value, x, allow_unused=True) if value.requires_grad else torch.zeros_like(x)
+
+
 def _stops_at_a_constant(value: Tensor, x: Tensor) -> Tensor:
     return _usual(value, x, materialize_grads=True) if value.requires_grad else value
 
@@ -156,10 +160,11 @@ MEND_ORDER = Exercise(
             "all: there is nothing to ask. How can you tell before you ask?",
         ),
         Misconception(
-            "unused_given_as_none",
+            "none_for_an_unused_input",
             _in_a_loop(lambda value, x: _usual(value, x, allow_unused=True)),
             "`allow_unused=True` gives None where x plays no part. Which option gives zeros in its place? And a "
-            "constant has no graph at all: how can you tell before you ask?",
+            "constant has no graph at all: can you tell before you ask?",
+            also=(_in_a_loop(_none_or_zeros),),
         ),
         Misconception(
             "first_call_unguarded",

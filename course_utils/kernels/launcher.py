@@ -25,7 +25,20 @@ WARM = "course_utils.kernels.warm"
 START_SECONDS = 60
 TRIES = 3
 # what is read while Python and PyTorch load, and so is the same in all forks of one process
-READ_AT_START = ("PYTHON", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "ATEN_", "TORCH", "LD_", "MALLOC_", "LC_", "LANG")
+READ_AT_START = (
+    "PYTHON",
+    "OMP_",
+    "MKL_",
+    "KMP_",
+    "OPENBLAS_",
+    "ATEN_",
+    "TORCH",
+    "LD_",
+    "MALLOC_",
+    "MPL",
+    "LC_",
+    "LANG",
+)
 
 
 def main(connection_file: str) -> int:

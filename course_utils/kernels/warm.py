@@ -49,14 +49,18 @@ def main(path: Path) -> None:
 def load() -> None:
     """Import what every notebook imports, and what a kernel is made of; nothing is started."""
     del sys.path[0]  # a kernel looks for modules in its own folder first, not in this process's
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel does
     import ipywidgets  # noqa: F401
+    import matplotlib.figure  # noqa: F401
     import numpy  # noqa: F401
-    import torch  # noqa: F401
+    import torch._dynamo  # noqa: F401  PyTorch loads it with the first optimizer, or with torch.func, in a second
 
     import course_utils
+    from course_utils.checks.catalogue import all_exercises
 
     for name in course_utils.__all__:  # each is loaded when it is asked for
         getattr(course_utils, name)
+    all_exercises()
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every page, and so copy it
 

@@ -106,7 +106,7 @@ LENGTHS = "g.flatten(1).norm(2, dim=1)"
         (
             "mend_order",
             order("value = grad(value.sum(), x, create_graph=True, allow_unused=True)[0]"),
-            "unused_only",
+            "none_for_an_unused_input",
         ),
         ("mend_order", order(ZEROS, ASK.replace(", materialize_grads=True", "")), "constant_only"),
         ("mend_order", order(ZEROS.replace("torch.zeros_like(x)", "0"), ASK), "zero_without_a_shape"),
