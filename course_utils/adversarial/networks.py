@@ -11,7 +11,7 @@ WIDTH = 32
 class Networks(nn.Module):
     """`features` turns points (n, 2) into features (n, 32); `label` and `domain` turn features into a logit each (n,).
 
-    A logit above 0 says: the lower moon, the target domain. All parameters are float64, so that a training of 2,000
+    A logit above 0 says: the lower moon, the target domain. All parameters are float64, so that a training of 1,000
     steps comes to the same result on every machine, to the digits that anyone looks at.
     """
 

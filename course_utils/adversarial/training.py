@@ -13,10 +13,10 @@ from course_utils.adversarial.moons import Domains, two_domains
 from course_utils.adversarial.networks import Networks
 from course_utils.adversarial.reversal import factor_at, reverse
 
-STEPS = 2000
+STEPS = 1000
 KEPT = 40
 BATCH = 64
-RATE, LAST_RATE = 0.05, 0.001
+RATE, LAST_RATE = 0.1, 0.001
 MOMENTUM = 0.9
 
 

@@ -617,7 +617,7 @@ print(
 
 # %% [markdown]
 r"""
-The loop around this loss is the one you know: `zero_grad`, `backward`, `step`, 2,000 times, with the schedule of section 3. (It is in `course_utils/adversarial/training.py`: SGD with momentum 0.9; the learning rate is 0.05 for the first half and then falls to nearly 0,
+The loop around this loss is the one you know: `zero_grad`, `backward`, `step`, 1,000 times, with the schedule of section 3. (It is in `course_utils/adversarial/training.py`: SGD with momentum 0.9; the learning rate is 0.1 for the first half and then falls to nearly 0,
 so that the two sides of the game come to rest.) `train(seed, strength)` runs it; $\lambda$ rises from 0 to `strength`. With strength 0 the domain head is an observer: that is training on the **source only**.
 """
 
@@ -673,7 +673,7 @@ Not one label of the target was used, and in most seeds nearly all of its points
 
 1. Seed 1, lambda 1, from the beginning. In which order do the three accuracies move? What does the boundary do?
 2. Look at the features at the end. Filled and hollow circles: where do they lie? And at lambda 0? (Choose lambda 0, press *Train*: this run is there already.)
-3. Lambda 0.3, seed 5, which takes some seconds. Is a little reversal better than none?
+3. Lambda 0.3, seed 2, which takes some seconds. Is a little reversal better than none? (Lambda 0 and lambda 1 of this seed are there already.)
 """
 
 # %% name="explorer"
@@ -685,7 +685,7 @@ r"""
 
 1. First the source is learnt, and the domain head finds a difference. Then, as lambda has risen, the boundary begins to turn around the ends of the hollow moons, and the target accuracy follows. It does not go straight up: this is a game, and not a descent.
 2. Against the domain head, hollow marks lie among the filled marks of their own moon. At lambda 0 the hollow ones stand apart, and partly beyond the boundary.
-3. Not for this seed: the target accuracy is no better than with the source only. Other seeds do well with 0.3. The outcome of a game is hard to foretell.
+3. Hardly, for this seed: the target accuracy is a little above that with the source only, and far below that with lambda 1. Other seeds do well with 0.3. The outcome of a game is hard to foretell.
 
 </details>
 

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from course_utils.browser import get_browser
 from course_utils.lab import SETTINGS, is_root, lab_arguments
@@ -88,13 +88,21 @@ NewPage = Callable[[], AbstractContextManager[LabPage]]
 
 
 @pytest.fixture(scope="session")
-def new_lab_page(chromium: Browser, lab: Lab) -> NewPage:
-    return lambda: new_page_of(LabPage, chromium, lab)
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    """What all pages share: JupyterLab's code, which is long, is loaded once."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="session")
-def new_notebook_7_page(chromium: Browser, lab: Lab) -> NewPage:
-    return lambda: new_page_of(Notebook7Page, chromium, lab)
+def new_lab_page(context: BrowserContext, lab: Lab) -> NewPage:
+    return lambda: new_page_of(LabPage, context, lab)
+
+
+@pytest.fixture(scope="session")
+def new_notebook_7_page(context: BrowserContext, lab: Lab) -> NewPage:
+    return lambda: new_page_of(Notebook7Page, context, lab)
 
 
 @pytest.fixture(scope="module", params=["new_lab_page", "new_notebook_7_page"], ids=["lab", "notebook_7"])
@@ -104,14 +112,13 @@ def new_page(request: pytest.FixtureRequest) -> NewPage:
 
 
 @contextmanager
-def new_page_of(kind: type[LabPage], chromium: Browser, lab: Lab) -> Iterator[LabPage]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def new_page_of(kind: type[LabPage], context: BrowserContext, lab: Lab) -> Iterator[LabPage]:
     page = kind(context.new_page(), lab)
     try:
         yield page
         page.end_kernel()
     finally:
-        context.close()
+        page.page.close()
 
 
 @pytest.fixture(scope="module")

@@ -64,11 +64,6 @@ class EveryUnit:
     So each unit has one JupyterLab and one page for each notebook, and the units can be tested side by side.
     """
 
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if "question" in metafunc.fixturenames:
-            questions = named(metafunc.module.UNIT.lesson, start="predict_")
-            metafunc.parametrize("question", one_of_each_kind(questions))
-
     def test_before_anything_runs_the_stored_pictures_are_there_with_their_texts(self, as_cloned, unit):
         stored = {name: texts for name, cell in named(unit.lesson).items() if (texts := picture_texts(cell))}
         assert stored
@@ -104,6 +99,27 @@ class EveryUnit:
         assert all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
         assert not BROKEN_WIDGET.search(lesson.page.locator("body").inner_text())
 
+    def test_in_both_themes_no_text_of_the_lesson_is_faint_and_every_picture_is_drawn(self, lesson):
+        assert_readable_in_both_themes(lesson)
+
+    def test_unsolved_exercises_run_and_every_check_says_not_attempted_yet(self, exercises, unit):
+        assert exercises.errors() == []
+        assert exercises.page.locator('[data-mime-type="application/vnd.jupyter.stdout"]').count() == 0
+        checks = named(unit.exercises, tag="check")
+        assert [name.removesuffix(".check") for name in checks] == list(catalogue()[unit.name.partition("_")[2]])
+        for name in checks:
+            expect(exercises.cell(name).locator(".jp-OutputArea-output")).to_contain_text("Not attempted yet")
+        assert not BROKEN_WIDGET.search(exercises.page.locator("body").inner_text())
+
+
+class FirstUnit(EveryUnit):
+    """And what is made by the same code in all units, so that it is enough to operate it in the first."""
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "question" in metafunc.fixturenames:
+            questions = named(metafunc.module.UNIT.lesson, start="predict_")
+            metafunc.parametrize("question", one_of_each_kind(questions))
+
     def test_a_prediction_kept_by_keyboard_is_taken_up_by_the_reveal(self, lesson, unit, question):
         cells = named(unit.lesson)
         variable = cells[question].source.partition(" = predict(")[0]
@@ -121,27 +137,20 @@ class EveryUnit:
         expect(lesson.cell(reveal).locator(".jp-OutputPlaceholder")).to_have_count(0)  # JupyterLab unfolds what runs
         expect(lesson.cell(reveal).locator(".jp-OutputArea-output").last.locator("p")).to_have_text(says)
 
-    @pytest.mark.parametrize("notebook", ["lesson", "exercises"])
-    def test_in_both_themes_no_text_is_faint_and_every_picture_is_drawn(self, request, notebook):
-        page = request.getfixturevalue(notebook)
-        outputs = page.page.locator(".jp-OutputArea-output")
-        assert outputs.count()
-        try:
-            for theme in ("light", "dark"):
-                page.set_theme(theme)
-                assert outputs.evaluate_all(FAINT_TEXT) == []
-                assert outputs.locator("img").evaluate_all(BROKEN_PICTURE) == []
-        finally:
-            page.set_theme("light")
+    def test_in_both_themes_no_text_of_the_exercises_is_faint(self, exercises):
+        assert_readable_in_both_themes(exercises)
 
-    def test_unsolved_exercises_run_and_every_check_says_not_attempted_yet(self, exercises, unit):
-        assert exercises.errors() == []
-        assert exercises.page.locator('[data-mime-type="application/vnd.jupyter.stdout"]').count() == 0
-        checks = named(unit.exercises, tag="check")
-        assert [name.removesuffix(".check") for name in checks] == list(catalogue()[unit.name.partition("_")[2]])
-        for name in checks:
-            expect(exercises.cell(name).locator(".jp-OutputArea-output")).to_contain_text("Not attempted yet")
-        assert not BROKEN_WIDGET.search(exercises.page.locator("body").inner_text())
+
+def assert_readable_in_both_themes(page):
+    outputs = page.page.locator(".jp-OutputArea-output")
+    assert outputs.count()
+    try:
+        for theme in ("light", "dark"):
+            page.set_theme(theme)
+            assert outputs.evaluate_all(FAINT_TEXT) == []
+            assert outputs.locator("img").evaluate_all(BROKEN_PICTURE) == []
+    finally:
+        page.set_theme("light")
 
 
 def one_of_each_kind(questions):

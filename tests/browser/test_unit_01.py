@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, expect
 from course_utils.checks.catalogue import find
 from course_utils.widgets.status import CUT_OFF
 
-from .every_unit import EveryUnit
+from .every_unit import FirstUnit
 from .stored import StoredUnit, last_output, named
 
 UNIT = StoredUnit("01_one_operation")
@@ -33,7 +33,7 @@ SENTENCES = re.compile(
 )
 
 
-class TestUnit01(EveryUnit):
+class TestUnit01(FirstUnit):
     """What holds for every unit."""
 
 

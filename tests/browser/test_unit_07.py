@@ -96,17 +96,17 @@ def test_before_anything_runs_the_picture_says_what_the_text_says(as_cloned, nam
 
 
 def test_a_training_is_played_back_by_keyboard(explorer):
-    explorer.says("After step 2000")
+    explorer.says("After step 1000")
     end = explorer.drawn
     moment = explorer.slider("moment")
     moment.focus()
     moment.press("Home")
     explorer.says("After step 0: lambda 0.00.")
     moment.press("ArrowRight")
-    explorer.says("After step 50:")
+    explorer.says("After step 25:")
     assert explorer.drawn != end
     moment.press("End")
-    explorer.says("After step 2000")
+    explorer.says("After step 1000")
     assert explorer.drawn == end
 
 
@@ -122,11 +122,11 @@ def test_play_goes_through_the_moments(explorer):
 def test_a_run_that_is_there_is_shown_at_once(explorer):
     explorer.choose(1, 0.0)
     explorer.press("Train")
-    said = explorer.says("Seed 1, lambda stays 0: source only. After step 2000")
-    assert "0.73 of the target points" in said
+    said = explorer.says("Seed 1, lambda stays 0: source only. After step 1000")
+    assert "0.74 of the target points" in said
     explorer.choose(0, 1.0)
     explorer.press("Train")
-    assert "0.81 of the target points" in explorer.says("Seed 0, lambda rises to 1. After step 2000")
+    assert "0.81 of the target points" in explorer.says("Seed 0, lambda rises to 1. After step 1000")
 
 
 def test_a_training_is_begun_and_stopped_by_keyboard(explorer):
@@ -136,7 +136,7 @@ def test_a_training_is_begun_and_stopped_by_keyboard(explorer):
     explorer.press("Stop")
     said = explorer.says("Stopped. Seed 7, lambda rises to 0.3.")
     stopped = int(re.search(r"After step (\d+):", said)[1])
-    assert stopped < 2000
+    assert stopped < 1000
     moment = explorer.slider("moment")
     moment.focus()
     moment.press("Home")
@@ -148,7 +148,7 @@ def test_a_whole_training_may_take_place_and_cells_run_meanwhile(lesson, explore
     explorer.press("Train")
     lesson.run("two_weights")
     explorer.cell.scroll_into_view_if_needed()
-    expect(explorer.cell.get_by_role("status")).to_contain_text("After step 2000", timeout=60_000)
+    expect(explorer.cell.get_by_role("status")).to_contain_text("After step 1000", timeout=60_000)
     explorer.says("Seed 5, lambda rises to 0.3.")
     expect(explorer.cell.get_by_role("button", name="Train", exact=True)).to_be_visible()
 
