@@ -1,6 +1,6 @@
 """Trains on the two moons for many seeds, on the source only and against the domain head, and prints the tables.
 
-`python benchmarks/moons.py` takes about ten minutes and prints the tables of benchmarks/README.md.
+`python benchmarks/moons.py` takes about three minutes and prints the tables of benchmarks/README.md.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "refusal": set(),
     "browser": set(),
     "bubblewrap": set(),
-    "kernels": set(),
+    "kernels": {"checks"},  # to have them loaded before a kernel asks
     "testing": {"browser", "bubblewrap", "kernels"},
     "lab": {"kernels"},
 }
