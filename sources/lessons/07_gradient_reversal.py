@@ -509,12 +509,12 @@ gradgradcheck takes the backward as it stands, $g \mapsto -g$, and asks whether 
 
 So how do you test a layer that lies? Say what it promises, and test that: the value is the input, to the last digit; the gradient is $-\lambda$ times the gradient without the layer.
 
-Does the lie stay inside its box? Put it into a formula. $z = r(x)^3$, where $r$ is the layer, at $x = 2$. Without the layer: $z' = 3x^2 = 12$ and $z'' = 6x = 12$.
+Does the lie stay inside its box? Put it into a formula. $z = r(x)^3$, where $r$ is the layer, at $x = 3$. Without the layer: $z' = 3x^2 = 27$ and $z'' = 6x = 18$.
 """
 
 
 # %% name="two_derivatives"
-def derivatives(way, x=2.0):
+def derivatives(way, x=3.0):
     x = torch.tensor(x, requires_grad=True)
     z = way(x) ** 3
     (first,) = torch.autograd.grad(z, x, create_graph=True)
@@ -526,28 +526,28 @@ print("without:", derivatives(plain))
 
 # %% name="predict_twice"
 twice = predict(
-    "With the layer, the first derivative is turned: -12. At every x, autograd's first derivative is -3*x**2. What is autograd's second derivative, at x = 2?",
+    "With the layer, the first derivative is turned: -27. At every x, autograd's first derivative is -3*x**2. What is autograd's second derivative, at x = 3?",
     numbers=["second derivative"],
 )
 twice
 
 # %% name="reveal_twice" tags=["reveal"]
-print("r(x)**3 at x = 2, first and second derivative:")
+print("r(x)**3 at x = 3, first and second derivative:")
 print("with the layer:   ", *derivatives(turned))
 print("detach identity:  ", *derivatives(lambda x: detached(x, 1.0)))
 print("hook:             ", *derivatives(lambda x: hooked(x, 1.0)))
 print("gradgradcheck of r(x)**3 passes:", passes(gradgradcheck, lambda x: turned(x) ** 3))
 h = 1e-4
-nudged = (derivatives(turned, 2 + h)[0] - derivatives(turned, 2 - h)[0]) / (2 * h)
+nudged = (derivatives(turned, 3 + h)[0] - derivatives(turned, 3 - h)[0]) / (2 * h)
 print(f"the first derivative, nudged: {nudged:.3f}")
 twice.reveal(derivatives(turned)[1])
 
 # %% [markdown]
 r"""
-The first derivative is $-3x^2$, and a nudge says that it falls: $-12$. Autograd says $+12$. The backward of the cube is $g \cdot 3\,r(x)^2$, and it uses $r(x)$. In the second pass, the gradient has to go through the layer again to reach $x$, and
+The first derivative is $-3x^2$, and a nudge says how it falls: its derivative is $-18$. Autograd says $+18$. The backward of the cube is $g \cdot 3\,r(x)^2$, and it uses $r(x)$. In the second pass, the gradient has to go through the layer again to reach $x$, and
 is turned a second time. The sign is restored.
 
-So behind such a layer, "the derivative of the derivative" and autograd's second derivative are two different things. All three ways of writing it do the same. If your loss contains second derivatives (a
+So behind such a layer, "the derivative of the derivative" and autograd's second derivative are two different things, and gradgradcheck notices. All three ways of writing it do the same. If your loss contains second derivatives (a
 gradient penalty, for instance), keep the layer out of them.
 
 ## 6. Two moons, and two other moons

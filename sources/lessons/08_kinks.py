@@ -209,7 +209,7 @@ identity.reveal({"1, as for x itself": got == 1, "0": got == 0, "2": got == 2})
 
 # %% [markdown]
 r"""
-Each ReLU picks 0 for itself: that is a subgradient of each. Their difference gives 0, and the slope of the whole is 1. So 0 is not even a possible slope here. (With a choice of 1 in both, the sum would be
+Each ReLU picks 0 for itself: that is a subgradient of each. Their difference gives 0, and the slope of the whole is 1. So 0 is not even a possible slope here. (With a choice of 1 in both, the result would be
 2. With 1/2 it would come out right; but then `relu(x) - relu(relu(x))`, which is 0 everywhere, would get 1/2 - 1/4.) Autograd multiplies and adds the local choices; it never looks at the whole.
 
 ### Ties
