@@ -102,3 +102,8 @@ def test_course_py_needs_only_the_standard_library():
     script = "before = set(sys.modules); import course_utils.environment"
     loaded = {name.split(".")[0] for name in loaded_by(script) - loaded_by("pass")}
     assert loaded - {"course_utils"} <= set(sys.stdlib_module_names)
+
+
+def test_the_exercises_load_little_of_pytorch_that_it_would_not_load_by_itself():
+    script = "import torch; from course_utils.checks.catalogue import all_exercises; assert all_exercises()"
+    assert loaded_by(script).isdisjoint({"sympy", "torch._dynamo", "matplotlib", "ipywidgets"})

@@ -12,7 +12,7 @@ from torch.autograd import Function, gradcheck, gradgradcheck
 from course_utils.checks.by_hand import autograd
 from course_utils.checks.draw import Draw
 from course_utils.checks.evidence import Observation, in_one_row, numbers_of
-from course_utils.checks.exercise import Exercise, Misconception
+from course_utils.checks.exercise import Exercise, Later, Misconception
 from course_utils.checks.functions import function
 
 UNIT = "06_custom_function"
@@ -76,7 +76,7 @@ PREDICT_JUDGES = Exercise(
     title="Predict what both judges say",
     points=2,
     probe=_probe_judges,
-    truth=_verdicts(),
+    truth=Later(_verdicts),
     tells_expected=False,
     misconceptions=(
         _wrong(

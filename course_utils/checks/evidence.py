@@ -15,7 +15,7 @@ import torch.utils._device
 
 from course_utils.checks.by_hand import by_hand as without_autograd
 from course_utils.checks.draw import Draw
-from course_utils.checks.exercise import Exercise
+from course_utils.checks.exercise import Exercise, Later
 from course_utils.checks.plain import Array, Other, Plain, Raised, agree, as_json, plain
 
 MOST_WORDS = 300  # characters of an exception's message
@@ -125,7 +125,7 @@ def gather(exercise: Exercise, answer: object, seed: int) -> Evidence:
 def observe(exercise: Exercise, answer: object, seed: int) -> Iterator[Observation]:
     """The evidence, one observation at a time: who has seen enough need not run the rest of the probe."""
     with _on_the_cpu():
-        yield from exercise.probe(answer, Draw(seed))
+        yield from exercise.probe(answer.value if isinstance(answer, Later) else answer, Draw(seed))
 
 
 def _on_the_cpu() -> contextlib.AbstractContextManager[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,6 +12,18 @@ if TYPE_CHECKING:
     from course_utils.checks.evidence import Evidence, Observation
 
 Probe = Callable[[object, "Draw"], Iterator["Observation"]]
+
+
+class Later:
+    """A truth that is computed when it is needed first: whoever checks another exercise need not wait for it."""
+
+    def __init__(self, compute: Callable[[], object]) -> None:
+        self._compute = compute
+
+    @functools.cached_property
+    def value(self) -> object:
+        """The truth itself."""
+        return self._compute()
 
 
 @dataclass(frozen=True)
@@ -37,11 +50,11 @@ class Exercise:
     """One exercise of a unit, by the name that its answer cell and its `check` call carry.
 
     `truth` is an answer made by an oracle that knows nothing of the solution: autograd, an identity, a finite
-    difference. It goes through the same probe as the learner's answer. The probe itself must not know what is true: it
-    goes to where submissions run, the truth does not. `settle` makes, of evidence and the truth's, the evidence that
-    counts, where what comes later only counts if what came before is right. `given` is the code that the
-    exercise hands out to be mended, if it does: an answer that still behaves like it counts as not attempted.
-    `when_as_given` is a thought for who has changed that code, and not what it does.
+    difference; at once, or `Later`. It goes through the same probe as the learner's answer. The probe itself must not
+    know what is true: it goes to where submissions run, the truth does not. `settle` makes, of evidence and the
+    truth's, the evidence that counts, where what comes later only counts if what came before is right. `given` is the
+    code that the exercise hands out to be mended, if it does: an answer that still behaves like it counts as not
+    attempted. `when_as_given` is a thought for who has changed that code, and not what it does.
     Where the answer is a value to be predicted or chosen, `tells_expected` is False: feedback must not give it away.
     `when_right` is the thought to take along, for who has solved it.
     """

@@ -90,6 +90,13 @@ def _averaged(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step()
 
 
+def _of_the_product(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
+    first, second = _losses(w, v)
+    optimizer.zero_grad()
+    (first * second).backward()
+    optimizer.step()
+
+
 def _nothing_cleared(w: Tensor, v: Tensor, optimizer: torch.optim.Optimizer) -> None:
     sum(_losses(w, v)).backward()
     optimizer.step()
@@ -148,6 +155,12 @@ MEND_STEP_BETWEEN = Exercise(
             _doing("first", "second"),
             "w and v are what they were before. Does the optimizer take a step, and are the gradients there when it "
             "does?",
+        ),
+        Misconception(
+            "losses_multiplied",
+            _of_the_product,
+            "The gradient of a product of losses is not the sum of their gradients. What do you do with two losses, so "
+            "that their gradients are added?",
         ),
         Misconception(
             "averaged",

@@ -108,6 +108,17 @@ def _noted_and_changed_in_place(y: Tensor, limit: float) -> list[Tensor]:
     return noted
 
 
+def _entries_noted(y: Tensor, limit: float) -> list[Tensor]:
+    noted: list[Tensor] = []
+
+    def hook(gradient: Tensor) -> Tensor:
+        noted.extend(gradient)
+        return _clip(gradient, limit)
+
+    y.register_hook(hook)
+    return noted
+
+
 def _on_the_node(y: Tensor, limit: float) -> list[Tensor]:
     noted: list[Tensor] = []
 
@@ -185,6 +196,17 @@ CLIP_AND_NOTE = Exercise(
             _hooked(lambda gradient, limit: gradient.clamp(max=limit)),
             "Large negative entries pass as they are. Each entry is to lie between `-limit` and `limit`.",
             also=(_hooked(lambda gradient, limit: gradient.clamp(min=-limit)),),
+        ),
+        Misconception(
+            "negative_entries_lost",
+            _hooked(lambda gradient, limit: gradient.clamp(0, limit)),
+            "Negative entries become 0. Each entry is to lie between `-limit` and `limit`.",
+        ),
+        Misconception(
+            "entries_noted_one_by_one",
+            _entries_noted,
+            "Your list holds single entries: the gradient was taken apart. One pass, one gradient: how is it put into "
+            "the list as a whole?",
         ),
         Misconception(
             "large_entries_dropped",

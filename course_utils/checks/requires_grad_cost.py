@@ -92,6 +92,18 @@ PREDICT_BYTES = Exercise(
             "This is what the product keeps. exp keeps something, too: its derivative is a value.",
         ),
         Misconception(
+            "product_keeps_nothing",
+            (4000, 4000, 0),
+            "This is what exp keeps. The product keeps something, too: for the gradient of one input it needs the "
+            "value of the other.",
+        ),
+        Misconception(
+            "nothing_is_kept",
+            (0, 0, 0),
+            "Nothing is kept where nothing is recorded. In the first two cases something requires a gradient: what do "
+            "exp and the product need for their backward?",
+        ),
+        Misconception(
             "the_mode_keeps_memory",
             (8000, 4040, 8040),
             "The first two are right. In the third case, count what a computation keeps of which nothing is recorded.",

@@ -180,6 +180,12 @@ MEND_POSITION = Exercise(
             "The weights do not depend on the sharpness. It belongs in front of the scores, before the softmax.",
         ),
         Misconception(
+            "divided_by_sharpness",
+            _weighted(lambda scores, positions, sharpness: torch.softmax(scores / sharpness, 0)),
+            "You divide by the sharpness, as by a temperature. The larger it is, the more the largest score is to "
+            "count.",
+        ),
+        Misconception(
             "sharpness_outside",
             _weighted(lambda scores, positions, sharpness: sharpness * torch.softmax(scores, 0)),
             "The sharpness multiplies the weights. Their sum is no longer 1. It is to multiply the scores.",

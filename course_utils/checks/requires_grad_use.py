@@ -210,6 +210,12 @@ USE_NETWORK = Exercise(
             "A network that was in eval is in training afterwards. In which mode was it when your function began?",
         ),
         Misconception(
+            "left_in_the_other_mode",
+            _evaluated(torch.no_grad, lambda network, before: network.train(not before)),
+            "Afterwards the network is in the other mode than before. `train(True)` is training, `train(False)` is "
+            "evaluation: what does it have to get?",
+        ),
+        Misconception(
             "inference_mode_is_just_no_grad",
             _evaluated(torch.inference_mode),
             "The values are right, and the result is an inference tensor: a training that needs to save it raises an "

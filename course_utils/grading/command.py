@@ -17,7 +17,7 @@ from rich.progress import Progress as ProgressBar
 from course_utils.grading.ahead import ahead
 from course_utils.grading.cut import probe_of
 from course_utils.grading.expected import expected_of
-from course_utils.grading.fingerprint import fingerprints
+from course_utils.grading.fingerprint import Fingerprints
 from course_utils.grading.handed_in import find_files
 from course_utils.grading.late import Policy
 from course_utils.grading.merge import Merged, merge
@@ -164,7 +164,7 @@ class _Run:
         self.jobs = jobs
         self.way = way
         self.console = console
-        self.fingerprints = {unit: fingerprints(pristine) for unit, pristine in course.items()}
+        self.fingerprints = Fingerprints(course)
 
     def grade(self, submissions: Sequence[Submission], regrade: Sequence[str]) -> None:
         """Keep an outcome for every exercise of these submissions."""

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from course_utils.checks import by_hand, checking, diagnose, draw, evidence, oracle, plain
 from course_utils.checks.catalogue import find
@@ -17,6 +17,18 @@ from course_utils.grading.definitions import code_of, name_of, reached
 from course_utils.grading.pristine import Pristine, Question
 
 _MACHINERY = (by_hand, checking, diagnose, draw, evidence, oracle, plain, choose, merge, names, parts, verdict)
+
+
+class Fingerprints(dict[str, dict[str, str]]):
+    """The fingerprints of the exercises of each unit of a course, made when a unit is asked for."""
+
+    def __init__(self, course: Mapping[str, Pristine]) -> None:
+        super().__init__()
+        self._course = course
+
+    def __missing__(self, unit: str) -> dict[str, str]:
+        self[unit] = fingerprints(self._course[unit]) if unit in self._course else {}
+        return self[unit]
 
 
 def fingerprints(pristine: Pristine) -> dict[str, str]:

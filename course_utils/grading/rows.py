@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import PurePosixPath
 
-from course_utils.grading.fingerprint import fingerprints
+from course_utils.grading.fingerprint import Fingerprints
 from course_utils.grading.late import Policy
 from course_utils.grading.pristine import Pristine
 from course_utils.grading.report import Row
@@ -68,12 +68,12 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
 
 def rows_of(store: Store, course: Mapping[str, Pristine]) -> list[Row]:
     """A row for each submission that counts, in the order of their files; then those who handed in nothing."""
-    prints = {unit: fingerprints(pristine) for unit, pristine in course.items()}
+    prints = Fingerprints(course)
     policy = Policy(**(store.remembered("late") or {}))
     roster = roster_of(store)
     rows = []
     for entry in counting(store.entries()):
-        graded = _outcomes(entry, course, store.results(entry.digest, prints.get(entry.unit, {})))
+        graded = _outcomes(entry, course, store.results(entry.digest, prints[entry.unit]))
         days = policy.days_late(entry.modified)
         person = roster.find(entry.student, entry.id) or Person(entry.student, entry.id)
         row = Row(entry.student, entry.file, entry.unit, graded, entry.fault, entry.notes, person, days)
