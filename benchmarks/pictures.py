@@ -8,6 +8,7 @@ Graphviz takes to load.
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import secrets
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -125,11 +127,11 @@ def clicks(pauses: tuple[int, ...]) -> list[list[float]]:
 
     One list for each pause between a change and the next click, in milliseconds.
     """
-    sys.path.insert(0, str(ROOT / "tests" / "browser"))
-    import conftest as browser  # the Lab that the browser tests drive
     import nbformat
     from nbformat.v4 import new_code_cell, new_notebook
     from playwright.sync_api import expect, sync_playwright
+
+    browser = browser_tests()
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, running_lab(browser, Path(folder)) as lab:
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -149,8 +151,14 @@ def clicks(pauses: tuple[int, ...]) -> list[list[float]]:
             return found
 
 
+def browser_tests() -> ModuleType:
+    """The module with the JupyterLab that the browser tests drive."""
+    sys.path.insert(0, str(ROOT))
+    return importlib.import_module("tests.browser.conftest")
+
+
 @contextmanager
-def running_lab(browser: object, folder: Path) -> Iterator[object]:
+def running_lab(browser: ModuleType, folder: Path) -> Iterator[object]:
     """A JupyterLab in `folder`."""
     lab = browser.Lab(f"http://127.0.0.1:{browser.free_port()}", secrets.token_hex(), folder)
     log = folder / "jupyterlab.log"
