@@ -125,7 +125,7 @@ def gather(exercise: Exercise, answer: object, seed: int) -> Evidence:
 def observe(exercise: Exercise, answer: object, seed: int) -> Iterator[Observation]:
     """The evidence, one observation at a time: who has seen enough need not run the rest of the probe."""
     with _on_the_cpu():
-        yield from exercise.probe(answer.value if isinstance(answer, Later) else answer, Draw(seed))
+        yield from exercise.probe(answer.value if type(answer) is Later else answer, Draw(seed))
 
 
 def _on_the_cpu() -> contextlib.AbstractContextManager[object]:

@@ -27,7 +27,7 @@ def vector_jacobian_product(
         if result.shape != incoming.shape:
             raise ValueError(f"the incoming gradient has the shape {incoming.shape}, the result {result.shape}")
         # the gradient of this number is the same, and PyTorch loads much less for it than for `grad_outputs`
-        return torch.autograd.grad((incoming.detach() * result).sum(), leaves)
+        return torch.autograd.grad((incoming.clone() * result).sum(), leaves)
 
 
 def derivative(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, order: int = 1) -> torch.Tensor:

@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch.func import vjp
 
+from course_utils.checks.catalogue import find
 from course_utils.checks.checking import check, examine, show_evidence
-from course_utils.checks.evidence import NotAttempted, call, choice_of, numbers_of
+from course_utils.checks.evidence import NotAttempted, call, choice_of, gather, numbers_of
+from course_utils.checks.exercise import Later
 from course_utils.checks.plain import Array, Other, Raised
 
 X = torch.tensor([1.5, -2.5], dtype=torch.float64)
@@ -243,3 +245,12 @@ def test_what_an_answer_prints_is_no_evidence(capsys):
 
     show_evidence("mean_backward", forge, 1)
     assert capsys.readouterr().out == '{"saw": "gradient of x", "value": null}\n' * 2  # what it returned, twice
+
+
+def test_a_truth_that_is_computed_later_is_computed_once():
+    asked = []
+    later = Later(lambda: asked.append("computed") or 12.0)
+    exercise = find("predict_messages")
+    assert not asked
+    assert gather(exercise, later, 1) == gather(exercise, later, 2) == gather(exercise, 12.0, 1)
+    assert asked == ["computed"]
