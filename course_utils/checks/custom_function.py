@@ -232,7 +232,8 @@ WAVE = Exercise(
         "`grad_output` and the cosine.",
         "In the backward, compute sines and cosines anew from the saved inputs.",
     ),
-    when_right="It works alone, inside other operations, and twice over, with numbers that nobody has shown it before.",
+    when_right="It works alone, inside other operations, and differentiated twice, with numbers that nobody has shown "
+    "it before.",
 )
 
 

@@ -7,7 +7,7 @@ These exercises go with the lesson `notebooks/06_custom_function.ipynb`. Read th
 You write both halves of operations, mend some that spoil other people's gradients, and bring an old one up to date. No exercise needs the answer
 to another one.
 
-A check uses your code as other people would: alone, inside other operations, several times in one graph, twice over, and after somebody has
+A check uses your code as other people would: alone, inside other operations, several times in one graph, differentiated twice, and after somebody has
 changed a tensor in place. And it looks whether a Function of yours has made the result. Hints wait inside its result; each one opens the next.
 
 In a check's table, `grad_output` is what comes into your backward. A row *second derivative along x* comes from $L = \sum w\,z^2$, where $z$ is your
@@ -155,8 +155,8 @@ r"""
 ## 4. Mend: a backward that writes into what it was given
 
 `Shrink` moves every number towards 0 by `t`, and makes 0 of those that are nearer than that: $x - t$ above $t$, $x + t$ below $-t$, and 0 between. It has passed
-gradcheck. Used in a network, it gives wrong gradients, now and then even to other operations. Mend its backward. (The forward is right. Autograd notices if `x` is changed
-in place before the backward, and must still do so afterwards.)
+gradcheck. Used in a network, it gives wrong gradients, now and then even to other operations. Mend its backward. (The forward is right. If `x` is changed in place before the backward,
+no wrong gradient may come out: an error is right, and so is the gradient at the old `x`.)
 
 And there is a second fault, at two single places: where $x$ is exactly $t$ or $-t$, the gradient shall be 0, as with PyTorch's own `softshrink`.
 """
@@ -192,7 +192,7 @@ r"""
 `penalty(tensors)` is to return the sum of the squares of all entries of all tensors in a list. As it is, no gradient arrives. Mend the class and the function, so
 that each tensor gets its gradient, by the backward of the class. The list can have any length.
 
-If a tensor is changed in place between forward and backward, there must be no wrong gradients in silence. And second derivatives must be right.
+If a tensor is changed in place between forward and backward, no wrong gradient may come out: an error is better. And second derivatives must be right.
 """
 
 
@@ -309,8 +309,8 @@ r"""
 ## 8. Mend: an operation in place
 
 `ExpInPlace.apply(h)` is to replace every number in `h` by its exponential, without a second tensor, as PyTorch's own `h.exp_()` does. Whoever uses `h` afterwards must
-get the right gradients, second derivatives too. A leaf that requires a gradient must be refused. And if the result is changed in place once more before the backward, there must
-be no wrong gradient in silence. As it is, `h` keeps its old node. Mend it.
+get the right gradients, second derivatives too. A leaf that requires a gradient must be refused. And if the result is changed in place once more before the backward, no wrong
+gradient may come out: an error is better. As it is, `h` keeps its old node. Mend it.
 """
 
 
@@ -352,7 +352,7 @@ r"""
 ## 9. Mend: an old one
 
 A repository from long ago has this leaky ReLU: $x$ where $x$ is positive, `slope` times $x$ elsewhere. Today it stops with an error. Bring it up to date, class and function,
-with all four changes of the lesson's section 9. What it computes stays as it is, at exactly 0 too, and so does autograd's eye on `x`. `leaky(x, slope)` is what others call, with a plain number for `slope`. Several
+with all four changes of the lesson's section 9. What it computes stays as it is, at exactly 0 too. And autograd still notices when `x` is changed in place. `leaky(x, slope)` is what others call, with a plain number for `slope`. Several
 results may be waiting for their backward at the same time.
 """
 
